@@ -17,6 +17,11 @@ symmetric, six numbers.
 array([1., 2., 0.])
 >>> float(kinetic_energy(2.0, [1.0, 0.0, 0.0], np.eye(3), [0.0, 2.0, 0.0]))
 3.0
+
+>>> euler_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
+array([1., 0., 0.])
+>>> angular_acceleration_from_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [1.0, 0.0, 0.0])
+array([0., 0., 0.])
 """
 
 from __future__ import annotations
@@ -52,25 +57,14 @@ kinetic_energy = formula("kinetic_energy", "(),(3),(3,3),(3)->()",
 # Euler's equation
 
 
-@kernel("(3,3),(3),(3)->(3)")
-def euler_torque(I: Array, w: Array, wd: Array) -> Array:
-    """M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in any axes.
-
-    >>> euler_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
-    array([1., 0., 0.])
-    """
-    return I @ wd + np.cross(w, I @ w)
-
-
-@kernel("(3,3),(3),(3)->(3)", check=check_invertible_inertia)
-def angular_acceleration_from_torque(I: Array, w: Array, torque: Array) -> Array:
-    """wd = I^-1 (M - w x I w) [rad/s^2]; an inertia that is singular, or that no body has, is refused.
-
-    >>> angular_acceleration_from_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [1.0, 0.0, 0.0])
-    array([0., 0., 0.])
-    """
-    return inverse_inertia(I) @ (torque - np.cross(w, I @ w))
-
+euler_torque = formula(
+    "euler_torque", "(3,3),(3),(3)->(3)", lambda I, w, wd: I @ wd + np.cross(w, I @ w),
+    "M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in any axes.")
+angular_acceleration_from_torque = formula(
+    "angular_acceleration_from_torque", "(3,3),(3),(3)->(3)",
+    lambda I, w, torque: inverse_inertia(I) @ (torque - np.cross(w, I @ w)),
+    "wd = I^-1 (M - w x I w) [rad/s^2]; an inertia that is singular, or that no body has, is refused.",
+    check_invertible_inertia)
 
 # Newton and Euler together
 

@@ -82,8 +82,7 @@ def moments_from_pseudo_inertia(H: Array) -> Moments:
 def inertia_rate(w: Array, I: Array) -> Array:
     """The rate of an inertia or Euler tensor of a body that turns with w, in fixed axes: hat(w) I - I hat(w).
 
-    The tensor is symmetric: another one is refused.
-    The two rates are opposite: dI = -dJ. (4.3.16)-(4.3.19)
+    The tensor is symmetric: another one is refused. The two rates are opposite: dI = -dJ. (4.3.16)-(4.3.19)
 
     >>> inertia_rate([0.0, 0.0, 1.0], np.diag([1.0, 3.0, 5.0]))
     array([[ 0., -2.,  0.],

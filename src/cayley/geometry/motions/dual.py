@@ -69,10 +69,8 @@ class Dual:
         if exponent == int(exponent):
             exponent = int(exponent)
         else:
-            _refuse(self.real, lambda a: a < 0, GeometryError,
-                    "a fractional power of a dual number with a negative real part is not real")
-            _refuse(self.real, lambda a: a == 0, SingularityError,
-                    "a dual number whose real part is zero has no fractional power")
+            _refuse(self.real, lambda a: a < 0, GeometryError, _NEGATIVE.format("a fractional power"))
+            _refuse(self.real, lambda a: a == 0, SingularityError, _ZERO.format("fractional power"))
         return Dual(self.real**exponent, exponent * self.real ** (exponent - 1) * self.dual)
 
     def __eq__(self, other: object) -> bool:
@@ -130,46 +128,50 @@ def _refuse(value: Scalar, is_bad: Callable[[Array], Array], error: type[Excepti
         raise error(message)
 
 
-def _beyond_one(x: Array) -> Array:
-    return np.abs(x) > 1
+_Refused = tuple[Callable[[Array], Array], type[Exception], str]
+_NEGATIVE = "{} of a dual number with a negative real part is not real"
+_ZERO = "a dual number whose real part is zero has no {}"
 
 
-def _at_one(x: Array) -> Array:
-    return np.abs(x) == 1
+def _lifted(name: str, value: Callable[[Scalar], Scalar], rate: Callable[[Scalar, Scalar], Scalar], says: str,
+            *refused: _Refused) -> Callable[[Dual], Dual]:
+    """f(a) + mu f'(a) b, with `rate` = f'(a) b; `refused` are the numbers a that have none."""
+    def lifted(x: Dual) -> Dual:
+        for is_bad, error, message in refused:
+            _refuse(x.real, is_bad, error, message)
+        return Dual(value(x.real), rate(x.real, x.dual))
+
+    lifted.__name__ = lifted.__qualname__ = name
+    lifted.__doc__ = says
+    return lifted
 
 
-def dual_sqrt(x: Dual) -> Dual:
-    """sqrt(a) + mu b / (2 sqrt(a)). `SingularityError` where the real part is zero: no dual number has the square mu b.
-
-    >>> dual_sqrt(4 + 2 * MU)
-    Dual(real=np.float64(2.0), dual=np.float64(0.5))
-    """
-    _refuse(x.real, lambda a: a < 0, GeometryError,
-            "the square root of a dual number with a negative real part is not real")
-    _refuse(x.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no square root")
-    root = np.sqrt(x.real)
-    return Dual(root, x.dual / (2 * root))
+def _of_sine(name: str) -> tuple[_Refused, _Refused]:
+    return ((lambda a: np.abs(a) > 1, GeometryError, f"no angle has a {name} beyond 1"),
+            (lambda a: np.abs(a) == 1, SingularityError,
+             f"the dual arc{name} at a real part of 1 is not determined: use dual_arctan2"))
 
 
-def dual_sin(x: Dual) -> Dual:
-    """sin(a) + mu b cos(a)."""
-    return Dual(np.sin(x.real), x.dual * np.cos(x.real))
+def _of_positive(name: str) -> tuple[_Refused, _Refused]:
+    return ((lambda a: a < 0, GeometryError, _NEGATIVE.format(f"the {name}")),
+            (lambda a: a == 0, SingularityError, _ZERO.format(name)))
 
 
-def dual_cos(x: Dual) -> Dual:
-    """cos(a) - mu b sin(a)."""
-    return Dual(np.cos(x.real), -x.dual * np.sin(x.real))
-
-
-def dual_tan(x: Dual) -> Dual:
-    """tan(a) + mu b (1 + tan(a)^2); very large near a quarter turn."""
-    tangent = np.tan(x.real)
-    return Dual(tangent, x.dual * (1 + tangent * tangent))
-
-
-def dual_arctan(x: Dual) -> Dual:
-    """arctan(a) + mu b / (1 + a^2)."""
-    return Dual(np.arctan(x.real), x.dual / (1 + x.real * x.real))
+dual_sqrt = _lifted("dual_sqrt", np.sqrt, lambda a, b: b / (2 * np.sqrt(a)),
+                    "sqrt(a) + mu b / (2 sqrt(a)). `SingularityError` where a = 0: no dual number has the square mu b.",
+                    *_of_positive("square root"))
+dual_sin = _lifted("dual_sin", np.sin, lambda a, b: b * np.cos(a), "sin(a) + mu b cos(a).")
+dual_cos = _lifted("dual_cos", np.cos, lambda a, b: -b * np.sin(a), "cos(a) - mu b sin(a).")
+dual_tan = _lifted("dual_tan", np.tan, lambda a, b: b * (1 + np.tan(a) * np.tan(a)),
+                   "tan(a) + mu b (1 + tan(a)^2); very large near a quarter turn.")
+dual_arctan = _lifted("dual_arctan", np.arctan, lambda a, b: b / (1 + a * a), "arctan(a) + mu b / (1 + a^2).")
+dual_arcsin = _lifted("dual_arcsin", np.arcsin, lambda a, b: b / np.sqrt((1 - a) * (1 + a)),
+                      "arcsin(a) + mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1.", *_of_sine("sine"))
+dual_arccos = _lifted("dual_arccos", np.arccos, lambda a, b: -b / np.sqrt((1 - a) * (1 + a)),
+                      "arccos(a) - mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1.", *_of_sine("cosine"))
+dual_exp = _lifted("dual_exp", np.exp, lambda a, b: b * np.exp(a), "exp(a) (1 + mu b).")
+dual_log = _lifted("dual_log", np.log, lambda a, b: b / a,
+                   "log(a) + mu b / a. `SingularityError` where the real part is zero.", *_of_positive("logarithm"))
 
 
 def dual_arctan2(y: Dual, x: Dual) -> Dual:
@@ -182,36 +184,6 @@ def dual_arctan2(y: Dual, x: Dual) -> Dual:
     _refuse(square, lambda a: a == 0, SingularityError,
             "the dual angle of a point whose real parts are both zero is not determined")
     return Dual(np.arctan2(y.real, x.real), (x.real * y.dual - y.real * x.dual) / square)
-
-
-def dual_arcsin(x: Dual) -> Dual:
-    """arcsin(a) + mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1."""
-    _refuse(x.real, _beyond_one, GeometryError, "no angle has a sine beyond 1")
-    _refuse(x.real, _at_one, SingularityError,
-            "the dual arcsine at a real part of 1 is not determined: use dual_arctan2")
-    return Dual(np.arcsin(x.real), x.dual / np.sqrt((1 - x.real) * (1 + x.real)))
-
-
-def dual_arccos(x: Dual) -> Dual:
-    """arccos(a) - mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1."""
-    _refuse(x.real, _beyond_one, GeometryError, "no angle has a cosine beyond 1")
-    _refuse(x.real, _at_one, SingularityError,
-            "the dual arccosine at a real part of 1 is not determined: use dual_arctan2")
-    return Dual(np.arccos(x.real), -x.dual / np.sqrt((1 - x.real) * (1 + x.real)))
-
-
-def dual_exp(x: Dual) -> Dual:
-    """exp(a) (1 + mu b)."""
-    value = np.exp(x.real)
-    return Dual(value, x.dual * value)
-
-
-def dual_log(x: Dual) -> Dual:
-    """log(a) + mu b / a. `SingularityError` where the real part is zero."""
-    _refuse(x.real, lambda a: a < 0, GeometryError,
-            "the logarithm of a dual number with a negative real part is not real")
-    _refuse(x.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no logarithm")
-    return Dual(np.log(x.real), x.dual / x.real)
 
 
 def dual_dot(a: Dual, b: Dual) -> Dual:
@@ -229,5 +201,3 @@ def dual_norm(a: Dual) -> Dual:
     """The length of a dual vector. `SingularityError` where the real part is zero."""
     return dual_sqrt(dual_dot(a, a))
 
-
-# Dual orthogonal matrices

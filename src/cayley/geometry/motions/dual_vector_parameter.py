@@ -19,6 +19,9 @@ The dual Jacobian of a chain of cylindric joints: joint i turns about and slides
 frame i - 1, the line K^_i = K_i + mu K*_i in the base frame. The dual angular velocity w^ = sum (dtheta_i + mu dd_i)
 K^_i of the last frame has as its real part the angular velocity and as its dual part the velocity of the body point
 that is at the base origin: w* = dp - w x p. Source: Mladenova (157)-(163), numbered as in spec E-77.
+
+>>> pose_of_chain([[0.0, 2.0, 0.0, 4.0]])[:3, 3]
+array([4., 0., 2.])
 """
 
 from __future__ import annotations
@@ -58,16 +61,9 @@ def _check_finite_pose(T: Array) -> None:
     check_not_half_turn(dual_quaternion_from_pose.unchecked(T)[..., 0, :])
 
 
-@kernel("(4,4)->(2,3)", check=_check_finite_pose)
-def dual_vector_parameter_from_pose(T: Array) -> Array:
-    """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite.
-
-    >>> dual_vector_parameter_from_pose([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0],
-    ...                                  [0.0, 0.0, 0.0, 1.0]])
-    array([[0., 0., 1.],
-           [0., 0., 2.]])
-    """
-    return dual_ratio(dual_quaternion_from_pose.unchecked(T))
+dual_vector_parameter_from_pose = formula(
+    "dual_vector_parameter_from_pose", "(4,4)->(2,3)", lambda T: dual_ratio(dual_quaternion_from_pose.unchecked(T)),
+    "c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite.", _check_finite_pose)
 
 
 @kernel("(2,3)->(4,4)", check=lambda c: check_vector_parameter(np.asarray(c)[..., 0, :]))
@@ -122,15 +118,9 @@ def dual_quaternion_from_joint(row: Array) -> Array:
     return dual_quaternion_product(along_z, along_x)
 
 
-@kernel("(n,4)->(2,4)")
-def dual_quaternion_of_chain(table: Array) -> Array:
-    """The unit dual quaternion of the last frame of joints (rows theta, d, alpha, a). Mladenova (156).
-
-    >>> # out and back: a full turn
-    >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0] 
-    array([-1.,  0.,  0.,  0.])
-    """
-    return _through(table)
+dual_quaternion_of_chain = formula(
+    "dual_quaternion_of_chain", "(n,4)->(2,4)", lambda table: _through(table),
+    "The unit dual quaternion of the last frame of joints (rows theta, d, alpha, a). Mladenova (156).")
 
 
 def _through(table: Array) -> Array:
@@ -140,14 +130,9 @@ def _through(table: Array) -> Array:
     return total
 
 
-@kernel("(n,4)->(4,4)")
-def pose_of_chain(table: Array) -> Array:
-    """The pose of the last frame of joints (rows theta, d, alpha, a) in the first, half-turns included.
-
-    >>> pose_of_chain([[0.0, 2.0, 0.0, 4.0]])[:3, 3]
-    array([4., 0., 2.])
-    """
-    return pose_from_dual_quaternion.unchecked(_through(table))
+pose_of_chain = formula(
+    "pose_of_chain", "(n,4)->(4,4)", lambda table: pose_from_dual_quaternion.unchecked(_through(table)),
+    "The pose of the last frame of joints (rows theta, d, alpha, a) in the first, half-turns included.")
 
 
 class DualRate(NamedTuple):
@@ -185,15 +170,10 @@ dual_vector_parameter_rate_from_world_velocity = formula(
     " c^ x w^) / 2.")
 
 
-@kernel("(2,3),(2,3)->(2,3)")
-def dual_vector_parameter_rate_from_body_velocity(c: Array, w: Array) -> Array:
-    """The rate (2, 3) of c^ under w^ (2, 3) in the axes of the body: (w^ + c^ (c^.w^) + c^ x w^) / 2.
-
-    >>> dual_vector_parameter_rate_from_body_velocity([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], [[1.0, 0, 0], [0, 0, 0.0]])
-    array([[0.5, 0.5, 0. ],
-           [0. , 1. , 0. ]])
-    """
-    return _rate(Dual(c[0], c[1]), Dual(w[0], w[1]), 1.0)
+dual_vector_parameter_rate_from_body_velocity = formula(
+    "dual_vector_parameter_rate_from_body_velocity", "(2,3),(2,3)->(2,3)",
+    lambda c, w: _rate(Dual(c[0], c[1]), Dual(w[0], w[1]), 1.0),
+    "The rate (2, 3) of c^ under w^ (2, 3) in the axes of the body: (w^ + c^ (c^.w^) + c^ x w^) / 2.")
 
 
 def _rate(c: Dual, w: Dual, hand: float) -> Array:

@@ -13,6 +13,11 @@ around. Source: Ruggiu 1.5.1, (1.60), spec 3.3.
 array([ 0., -1.,  0.,  2.])
 >>> relative_pose(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 5.0, 3.0]))[:3, 3]
 array([0., 3., 0.])
+
+>>> float(pose_defect(np.diag([1.0, 1.0, -1.0, 1.0])))   # a reflection
+2.0
+>>> pose_from_homogeneous([0.0, 0.0, 0.0, 7.0], [1.0, 2.0, 3.0])[1]
+array([ 0., -1.,  0.,  2.])
 """
 
 from __future__ import annotations
@@ -42,14 +47,9 @@ class Parts(NamedTuple):
     translation: Array
 
 
-@kernel("(4,4)->()")
-def pose_defect(T: Array) -> Scalar:
-    """How far a matrix is from a pose: `rotation_defect` of its rotation, or what is wrong in its last row.
-
-    >>> float(pose_defect(np.diag([1.0, 1.0, -1.0, 1.0])))   # a reflection
-    2.0
-    """
-    return np.maximum(rotation_defect(T[:3, :3]), np.max(np.abs(T[3] - _LAST_ROW)))
+pose_defect = formula(
+    "pose_defect", "(4,4)->()", lambda T: np.maximum(rotation_defect(T[:3, :3]), np.max(np.abs(T[3] - _LAST_ROW))),
+    "How far a matrix is from a pose: `rotation_defect` of its rotation, or what is wrong in its last row.")
 
 
 def check_pose(T: ArrayLike, *_: object, tolerance: float | None = None) -> None:
@@ -105,15 +105,9 @@ pose_from_quaternion = formula(
     "The pose with the unit quaternion `q` (w, x, y, z) and translation `p` [m].", check_unit_quaternion)
 
 
-@kernel("(4),(3)->(4,4)", check=check_nonzero_quaternion)
-def pose_from_homogeneous(h: Array, p: Array) -> Array:
-    """The pose of `h` = [w : v] of any norm, half-turns included, and translation `p` [m].
-
-    >>> pose_from_homogeneous([0.0, 0.0, 0.0, 7.0], [1.0, 2.0, 3.0])[1]
-    array([ 0., -1.,  0.,  2.])
-    """
-    return _pose(matrix_from_homogeneous.unchecked(h), p)
-
+pose_from_homogeneous = formula(
+    "pose_from_homogeneous", "(4),(3)->(4,4)", lambda h, p: _pose(matrix_from_homogeneous.unchecked(h), p),
+    "The pose of `h` = [w : v] of any norm, half-turns included, and translation `p` [m].", check_nonzero_quaternion)
 
 pose_from_vector_parameter = formula(
     "pose_from_vector_parameter", "(3),(3)->(4,4)", lambda c, p: _pose(matrix_from_vector_parameter(c), p),

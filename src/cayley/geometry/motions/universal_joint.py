@@ -171,8 +171,7 @@ def double_universal_joint_ratio_range(bend_in: Scalar, bend_out: Scalar, phase:
 
     That needs equal bends and forks in one plane; with the forks a quarter turn out of phase the range is cos(a)cos(b)
     to its inverse. The shafts' angles are those of u and M u for a plane vector u and a matrix M of determinant cos(a)
-    cos(b), so that the ratio is
-    |M u|^2 / det M: its extremes are the ratios of the singular values of M.
+    cos(b), so that the ratio is |M u|^2 / det M: its extremes are the ratios of the singular values of M.
 
     >>> double_universal_joint_ratio_range(np.pi / 3, np.pi / 3, np.pi / 2).lowest.round(12)
     np.float64(0.25)

@@ -49,16 +49,9 @@ homogeneous_from_matrix = formula(
     check_rotation_matrix)
 
 
-@kernel("(4),(4)->(4)", check=check_homogeneous)
-def compose_homogeneous(a: Array, b: Array) -> Array:
-    """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply.
-
-    >>> # two finite vector-parameters; spec WE-02, a half-turn
-    >>> compose_homogeneous([1.0, 1.0, 2.0, 0.0], [1.0, 1.0, 0.0, 3.0])
-    array([ 0.,  8., -1.,  1.])
-    """
-    return quaternion_product(a, b)
-
+compose_homogeneous = formula(
+    "compose_homogeneous", "(4),(4)->(4)", lambda a, b: quaternion_product(a, b),
+    "[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply.", check_homogeneous)
 
 inverse_homogeneous = formula("inverse_homogeneous", "(4)->(4)", lambda h: quaternion_conjugate(h), "[w : -v].",
                               check_nonzero_quaternion)

@@ -169,15 +169,9 @@ quaternion_from_cayley_klein = formula(
     "The unit quaternion of the Cayley-Klein parameters [[alpha, beta], [gamma, delta]].", check_unitary)
 
 
-@kernel("(2,2,2),(2,2)->(2,2)")
-def fractional_linear(M: Array, z: Array) -> Array:
-    """[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1, without a division.
-
-    >>> half_turn = cayley_klein_from_quaternion([0.0, 1.0, 0.0, 0.0])
-    >>> xi_from_ratio(fractional_linear(half_turn, ratio_from_xi([0.0, np.inf, 2.0]))) + 0.0
-    array([inf+0.j, 0. +0.j, 0.5+0.j])
-    """
-    return matrix_product(M, z[::-1])[::-1]
+fractional_linear = formula(
+    "fractional_linear", "(2,2,2),(2,2)->(2,2)", lambda M, z: matrix_product(M, z[::-1])[::-1],
+    "[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1, without a division.")
 
 
 def xi_from_ratio(z: ArrayLike) -> Array:

@@ -13,6 +13,9 @@ Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1
 array([0., 1., 0.])
 >>> vector_parameter_from_axis_angle([0.0, 1.0, 0.0], np.pi / 2)
 array([0., 1., 0.])
+
+>>> vector_parameter_from_rotation_vector([0.0, 0.0, np.pi / 2])
+array([0., 0., 1.])
 """
 
 from __future__ import annotations
@@ -162,17 +165,9 @@ cayley_transform = formula(
     _check_skew)
 
 
-@kernel("(3,3)->(3,3)", check=_check_matrix)
-def inverse_cayley_transform(Q: Array) -> Array:
-    """B = (Q - 1)(Q + 1)^-1, which is skew; `SingularityError` at a half-turn. Ruggiu (1.25).
-
-    >>> inverse_cayley_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    array([[ 0., -1.,  0.],
-           [ 1.,  0., -0.],
-           [-0.,  0.,  0.]])
-    """
-    return hat(vector_parameter_from_matrix.unchecked(Q))
-
+inverse_cayley_transform = formula(
+    "inverse_cayley_transform", "(3,3)->(3,3)", lambda Q: hat(vector_parameter_from_matrix.unchecked(Q)),
+    "B = (Q - 1)(Q + 1)^-1, which is skew; `SingularityError` at a half-turn. Ruggiu (1.25).", _check_matrix)
 
 # The group
 
@@ -316,15 +311,9 @@ def vector_parameter_from_homogeneous(h: Array) -> Array:
     return h[1:] / h[0]
 
 
-@kernel("(3)->(3)")
-def vector_parameter_from_rotation_vector(r: Array) -> Array:
-    """tan(|r|/2) r/|r|, smooth at zero; the double nearest to pi gives |c| = 1.6e16. Mladenova, end of 2.5.
-
-    >>> vector_parameter_from_rotation_vector([0.0, 0.0, np.pi / 2])
-    array([0., 0., 1.])
-    """
-    return 0.5 * tangent_ratio(0.25 * (r @ r)) * r
-
+vector_parameter_from_rotation_vector = formula(
+    "vector_parameter_from_rotation_vector", "(3)->(3)", lambda r: 0.5 * tangent_ratio(0.25 * (r @ r)) * r,
+    "tan(|r|/2) r/|r|, smooth at zero; the double nearest to pi gives |c| = 1.6e16. Mladenova, end of 2.5.")
 
 rotation_vector_from_vector_parameter = formula(
     "rotation_vector_from_vector_parameter", "(3)->(3)", lambda c: 2.0 * arctangent_ratio(c @ c) * c,

@@ -14,6 +14,9 @@ Patel, section 3.3.3.
 -4.0
 >>> left_dual_vector(left_dual_tensor([1.0, 2.0, 3.0]))
 array([1., 2., 3.])
+
+>>> vector_triple_matrix([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]) @ [1.0, 0.0, 0.0]
+array([ 0., -1.,  0.])
 """
 
 from __future__ import annotations
@@ -41,17 +44,8 @@ for _constant in (UNIT, LEVI_CIVITA):
     _constant.flags.writeable = False
 
 
-@kernel("(n),(m)->(n,m)")
-def dyad(u: Array, v: Array) -> Array:
-    """The tensor product of two vectors, of rank one or zero: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3).
-
-    >>> dyad([1.0, 2.0, 0.0], [0.0, 0.0, 3.0])
-    array([[0., 0., 3.],
-           [0., 0., 6.],
-           [0., 0., 0.]])
-    """
-    return np.outer(u, v)
-
+dyad = formula("dyad", "(n),(m)->(n,m)", lambda u, v: np.outer(u, v),
+               "The tensor product of two vectors, of rank one or zero: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3).")
 
 dot = formula("dot", "(n,n),(n,n)->(n,n)", lambda T, S: T @ S,
               "The dot product T S of two tensors, their composition as maps, (3.2.27). It does not commute.")
@@ -116,15 +110,9 @@ def unit_vector(v: Array) -> Array:
     return scaled / np.sqrt(scaled @ scaled)
 
 
-@kernel("(3),(3)->(3,3)")
-def vector_triple_matrix(a: Array, c: Array) -> Array:
-    """(c . a) 1 - c a^T, which makes a x (b x c) of b, Yamamoto (A.10); a = c: the inertia of a unit mass at a.
-
-    >>> vector_triple_matrix([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]) @ [1.0, 0.0, 0.0]
-    array([ 0., -1.,  0.])
-    """
-    return (c @ a) * np.eye(3) - np.outer(c, a)
-
+vector_triple_matrix = formula(
+    "vector_triple_matrix", "(3),(3)->(3,3)", lambda a, c: (c @ a) * np.eye(3) - np.outer(c, a),
+    "(c . a) 1 - c a^T, which makes a x (b x c) of b, Yamamoto (A.10); a = c: the inertia of a unit mass at a.")
 
 symmetric_part = formula("symmetric_part", "(n,n)->(n,n)", lambda T: (T + T.T) / 2, "T+ = (T + T^T) / 2, (3.3.8).")
 skew_part = formula("skew_part", "(n,n)->(n,n)", lambda T: (T - T.T) / 2,
@@ -134,15 +122,9 @@ isotropic_part = formula(
     "(tr T / n) 1, the part of a tensor that is the same in every frame; what remains is the deviator.")
 
 
-@kernel("(n),(n)->(n,n)")
-def wedge(u: Array, v: Array) -> Array:
-    """u ^ v = u (x) v - v (x) u, (3.3.9), skew, zero for parallel vectors. In space u x v = vee(wedge(v, u)).
-
-    >>> wedge([1.0, 0.0], [0.0, 1.0])
-    array([[ 0.,  1.],
-           [-1.,  0.]])
-    """
-    return np.outer(u, v) - np.outer(v, u)
+wedge = formula(
+    "wedge", "(n),(n)->(n,n)", lambda u, v: np.outer(u, v) - np.outer(v, u),
+    "u ^ v = u (x) v - v (x) u, (3.3.9), skew, zero for parallel vectors. In space u x v = vee(wedge(v, u)).")
 
 
 class ScalarInvariants(NamedTuple):
