@@ -173,8 +173,7 @@ def half_turns(run: Trajectory, block: str = "orientation", *, nearest: float = 
 
     The scalar part of the quaternion is looked at eight times between two samples, and in steps of a tenth of a radian.
     """
-    times = np.asarray(run.t)
-    q = np.asarray(run[block])
+    times, q = np.asarray(run.t), np.asarray(run[block])
     turned = float(np.sum(2 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=-1)), 0.0, 1.0))))
     speeds = np.asarray(run["angular_velocity"]) if "angular_velocity" in run.system.state else np.zeros((1, 3))
     fastest = float(np.linalg.norm(speeds, axis=-1).max())

@@ -50,9 +50,7 @@ def physical_consistency(body: MassProperties, *, tolerance: float | None = None
     >>> print(physical_consistency(MassProperties(2.0, np.zeros(3), np.diag([1.0, 1.0, 3.0]))).violations[0])
     the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by 1 kg m^2
     """
-    mass = body.mass
-    center = body.center
-    inertia = body.inertia
+    mass, center, inertia = body.mass, body.center, body.inertia
     if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(inertia).all()):
         return Consistency(("mass, centre or inertia are not finite numbers",), mass, np.full(3, np.nan), np.nan)
     moments = np.linalg.eigvalsh(symmetric_part(inertia))

@@ -30,8 +30,7 @@ def gyroscope_angular_velocity(angles: Array, rates: Array) -> Array:
     >>> gyroscope_angular_velocity([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
     array([2., 0., 4.])
     """
-    sin = np.sin(angles)
-    cos = np.cos(angles)
+    sin, cos = np.sin(angles), np.cos(angles)
     psd, thd, phd = rates
     return np.stack([thd * cos[0] + phd * sin[0] * sin[1], thd * sin[0] - phd * cos[0] * sin[1], psd + phd * cos[1]])
 
@@ -43,8 +42,7 @@ nodal_from_fixed = formula(
 
 def nodal_axes(angles: Array) -> Array:
     """u, v, w as columns (3, 3) in fixed axes: Rz(psi) Rx(theta)."""
-    sin = np.sin(angles)
-    cos = np.cos(angles)
+    sin, cos = np.sin(angles), np.cos(angles)
     return np.array([[cos[0], -sin[0] * cos[1], sin[0] * sin[1]],
                      [sin[0], cos[0] * cos[1], -cos[0] * sin[1]],
                      [0 * sin[0], sin[1], cos[1]]])
@@ -58,8 +56,7 @@ def gyroscope_moments(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, accele
     >>> gyroscope_moments(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [0.0, 0.0, 0.0]).round(12) 
     array([1., 0., 0.])
     """
-    sin = np.sin(theta)
-    cos = np.cos(theta)
+    sin, cos = np.sin(theta), np.cos(theta)
     psd, thd, phd = rates
     psdd, thdd, phdd = accelerations
     spin = psd * cos + phd
@@ -101,8 +98,7 @@ def gyroscope_accelerations(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, 
     >>> gyroscope_accelerations(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [1.0, 0.0, 2.0]).round(12) + 0.0
     array([  0.,   0., 200.])
     """
-    sin = np.sin(theta)
-    cos = np.cos(theta)
+    sin, cos = np.sin(theta), np.cos(theta)
     psd, thd, phd = rates
     spin = psd * cos + phd
     thdd = (moments[0] - I * psd * sin * spin) / I0 + psd * psd * sin * cos

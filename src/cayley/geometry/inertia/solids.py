@@ -18,23 +18,8 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
+from cayley.geometry.inertia import solid_moments as moments
 from cayley.geometry.inertia.mass_properties import MassProperties
-from cayley.geometry.inertia.solid_moments import (
-    box_inertia,
-    capsule_inertia,
-    cone_inertia,
-    cylinder_inertia,
-    disc_inertia,
-    ellipsoid_inertia,
-    hemisphere_inertia,
-    plate_inertia,
-    ring_inertia,
-    rod_inertia,
-    sphere_inertia,
-    spherical_shell_inertia,
-    torus_inertia,
-    tube_inertia,
-)
 
 
 def box(size: ArrayLike, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -44,7 +29,7 @@ def box(size: ArrayLike, *, mass: float | None = None, density: float | None = N
     12.0
     """
     size = _sizes("size", size)
-    return _uniform(box_inertia, float(np.prod(size)), mass, density, size)
+    return _uniform(moments.box_inertia, float(np.prod(size)), mass, density, size)
 
 
 def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -53,7 +38,7 @@ def sphere(radius: float, *, mass: float | None = None, density: float | None = 
     >>> sphere(1.0, mass=5.0).inertia.diagonal()
     array([2., 2., 2.])
     """
-    return _uniform(sphere_inertia, 4 / 3 * np.pi * _size("radius", radius) ** 3, mass, density, radius)
+    return _uniform(moments.sphere_inertia, 4 / 3 * np.pi * _size("radius", radius) ** 3, mass, density, radius)
 
 
 def ellipsoid(semi_axes: ArrayLike, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -63,7 +48,7 @@ def ellipsoid(semi_axes: ArrayLike, *, mass: float | None = None, density: float
     array([13., 10.,  5.])
     """
     semi_axes = _sizes("semi_axes", semi_axes)
-    return _uniform(ellipsoid_inertia, 4 / 3 * np.pi * np.prod(semi_axes), mass, density, semi_axes)
+    return _uniform(moments.ellipsoid_inertia, 4 / 3 * np.pi * np.prod(semi_axes), mass, density, semi_axes)
 
 
 def cylinder(radius: float, length: float, *, mass: float | None = None,
@@ -73,7 +58,7 @@ def cylinder(radius: float, length: float, *, mass: float | None = None,
     >>> cylinder(1.0, 2.0, mass=12.0).inertia.diagonal()
     array([7., 7., 6.])
     """
-    return _uniform(cylinder_inertia,
+    return _uniform(moments.cylinder_inertia,
                     np.pi * _size("radius", radius)**2 * _size("length", length), mass, density, radius, length)
 
 
@@ -86,7 +71,7 @@ def tube(inner: float, outer: float, length: float, *, mass: float | None = None
     """
     if _size("inner", inner) > _size("outer", outer):
         raise GeometryError(f"the inner radius {inner} m of a tube is larger than the outer, {outer} m")
-    return _uniform(tube_inertia,
+    return _uniform(moments.tube_inertia,
                     np.pi * (outer**2 - inner**2) * _size("length", length), mass, density, inner, outer, length)
 
 
@@ -97,7 +82,7 @@ def cone(radius: float, height: float, *, mass: float | None = None, density: fl
     array([24., 24., 24.])
     """
     volume = np.pi / 3 * _size("radius", radius) ** 2 * _size("height", height)
-    return _uniform(cone_inertia, volume, mass, density, radius, height, up=height / 4)
+    return _uniform(moments.cone_inertia, volume, mass, density, radius, height, up=height / 4)
 
 
 def hemisphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -106,7 +91,7 @@ def hemisphere(radius: float, *, mass: float | None = None, density: float | Non
     >>> hemisphere(1.0, mass=320.0).inertia.diagonal()
     array([ 83.,  83., 128.])
     """
-    return _uniform(hemisphere_inertia, 2 / 3 * np.pi * _size("radius", radius)**3, mass, density, radius,
+    return _uniform(moments.hemisphere_inertia, 2 / 3 * np.pi * _size("radius", radius)**3, mass, density, radius,
                     up=3 / 8 * radius)
 
 
@@ -119,7 +104,7 @@ def capsule(radius: float, length: float, *, mass: float | None = None, density:
     volume = np.pi * _size("radius", radius) ** 2 * (_size("length", length) + 4 / 3 * radius)
     if volume == 0:  # the proportion of middle and ends is lost
         return rod(length, mass=mass_or_density(0.0, mass, density))
-    return _uniform(capsule_inertia, volume, mass, density, radius, length)
+    return _uniform(moments.capsule_inertia, volume, mass, density, radius, length)
 
 
 def torus(ring: float, tube: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -131,7 +116,7 @@ def torus(ring: float, tube: float, *, mass: float | None = None, density: float
     if _size("tube", tube) > _size("ring", ring):
         raise GeometryError(
             f"the tube radius {tube} m of a torus is larger than its ring radius, {ring} m: it cuts itself")
-    return _uniform(torus_inertia, 2 * np.pi**2 * ring * tube**2, mass, density, ring, tube)
+    return _uniform(moments.torus_inertia, 2 * np.pi**2 * ring * tube**2, mass, density, ring, tube)
 
 
 def spherical_shell(radius: float, *, mass: float) -> MassProperties:
@@ -140,7 +125,7 @@ def spherical_shell(radius: float, *, mass: float) -> MassProperties:
     >>> spherical_shell(1.0, mass=3.0).inertia.diagonal()
     array([2., 2., 2.])
     """
-    return _uniform(spherical_shell_inertia, 0.0, mass, None, _size("radius", radius))
+    return _uniform(moments.spherical_shell_inertia, 0.0, mass, None, _size("radius", radius))
 
 
 def rod(length: float, *, mass: float) -> MassProperties:
@@ -149,7 +134,7 @@ def rod(length: float, *, mass: float) -> MassProperties:
     >>> rod(2.0, mass=12.0).inertia.diagonal()
     array([4., 4., 0.])
     """
-    return _uniform(rod_inertia, 0.0, mass, None, _size("length", length))
+    return _uniform(moments.rod_inertia, 0.0, mass, None, _size("length", length))
 
 
 def plate(sides: ArrayLike, *, mass: float) -> MassProperties:
@@ -158,7 +143,7 @@ def plate(sides: ArrayLike, *, mass: float) -> MassProperties:
     >>> plate((1.0, 2.0), mass=12.0).inertia.diagonal()
     array([4., 1., 5.])
     """
-    return _uniform(plate_inertia, 0.0, mass, None, _sizes("sides", sides, 2))
+    return _uniform(moments.plate_inertia, 0.0, mass, None, _sizes("sides", sides, 2))
 
 
 def disc(radius: float, *, mass: float) -> MassProperties:
@@ -167,7 +152,7 @@ def disc(radius: float, *, mass: float) -> MassProperties:
     >>> disc(1.0, mass=4.0).inertia.diagonal()
     array([1., 1., 2.])
     """
-    return _uniform(disc_inertia, 0.0, mass, None, _size("radius", radius))
+    return _uniform(moments.disc_inertia, 0.0, mass, None, _size("radius", radius))
 
 
 def ring(radius: float, *, mass: float) -> MassProperties:
@@ -176,7 +161,7 @@ def ring(radius: float, *, mass: float) -> MassProperties:
     >>> ring(1.0, mass=2.0).inertia.diagonal()
     array([1., 1., 2.])
     """
-    return _uniform(ring_inertia, 0.0, mass, None, _size("radius", radius))
+    return _uniform(moments.ring_inertia, 0.0, mass, None, _size("radius", radius))
 
 
 def _uniform(inertia: Kernel, volume: float, mass: float | None, density: float | None, *sizes: ArrayLike,

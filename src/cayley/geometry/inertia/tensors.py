@@ -144,15 +144,9 @@ def inverse_inertia(I: Array) -> Array:
     >>> inverse_inertia(np.diag([2.0, 4.0, 5.0])).diagonal()
     array([0.5 , 0.25, 0.2 ])
     """
-    a = I[0, 0]
-    b = I[1, 1]
-    c = I[2, 2]
-    d = I[0, 1]
-    e = I[0, 2]
-    f = I[1, 2]
-    p = b * c - f * f
-    q = e * f - d * c
-    r = d * f - e * b
+    a, b, c = I[0, 0], I[1, 1], I[2, 2]
+    d, e, f = I[0, 1], I[0, 2], I[1, 2]
+    p, q, r = b * c - f * f, e * f - d * c, d * f - e * b
     minors = np.array([[p, q, r], [q, a * c - e * e, d * e - a * f], [r, d * e - a * f, a * b - d * d]])
     return minors / (a * p + d * q + e * r)
 

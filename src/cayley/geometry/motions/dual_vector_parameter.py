@@ -156,8 +156,7 @@ def dual_velocity_from_dual_vector_parameter_rate(c: Array, dc: Array) -> DualRa
     array([[0., 0., 1.],
            [0., 0., 0.]])
     """
-    at = Dual(c[0], c[1])
-    rate = Dual(dc[0], dc[1])
+    at, rate = Dual(c[0], c[1]), Dual(dc[0], dc[1])
     per = 2 / (1 + dual_dot(at, at))
     across = dual_cross(at, rate)
     return DualRate((per * (rate + across)).stacked(), (per * (rate - across)).stacked())

@@ -52,8 +52,7 @@ def check_line(*lines: ArrayLike, tolerance: float | None = None) -> None:
 
 
 def _check_one(line: Array, tolerance: float | None) -> None:
-    e = line[..., :3]
-    m = line[..., 3:]
+    e, m = line[..., :3], line[..., 3:]
     size = np.linalg.norm(e, axis=-1)
     product = np.sum(e * m, axis=-1)
     refuse(size > 0, lambda bad: f"the line{place(bad)} has no direction: {line[bad].tolist()}")
@@ -129,10 +128,7 @@ def between_lines(line_1: Array, line_2: Array) -> LinePair:
     """
     per_1 = 1 / np.linalg.norm(line_1[:3])
     per_2 = 1 / np.linalg.norm(line_2[:3])
-    e1 = line_1[:3] * per_1
-    m1 = line_1[3:] * per_1
-    e2 = line_2[:3] * per_2
-    m2 = line_2[3:] * per_2
+    e1, m1, e2, m2 = line_1[:3] * per_1, line_1[3:] * per_1, line_2[:3] * per_2, line_2[3:] * per_2
     normal, sine = direction(np.cross(e1, e2))
     cosine = e1 @ e2
     skew = sine > _PARALLEL

@@ -68,8 +68,7 @@ def screw_from_displacement(h: Array, p: Array) -> FiniteScrew:
     axis, sine = direction(q[1:])
     along, length = direction(p)
     turning = sine != 0  # NaN turns too, so that it is seen
-    e = where(turning, axis, along)
-    distance = where(turning, axis @ p, length)
+    e, distance = where(turning, axis, along), where(turning, axis @ p, length)
     cotangent = q[0] / where(turning, sine, 1.0)
     beside = np.cross(axis, p)
     across = np.cross(beside, axis)
@@ -118,8 +117,7 @@ def pose_from_twist(twist: Array) -> Array:
     >>> pose_from_twist([0.0, 0.0, 2.0, 0.0, 0.0, np.pi])[:3, 3]
     array([0., 0., 2.])
     """
-    v = twist[:3]
-    l = twist[3:]
+    v, l = twist[:3], twist[3:]
     return pose_from_matrix.unchecked(matrix_from_rotation_vector(l), world_velocity_map(l) @ v)
 
 

@@ -65,16 +65,14 @@ def universal_joint_angle(bend: Scalar, theta1: Scalar) -> Scalar:
 
 def _lead(bend: Scalar, theta1: Scalar) -> Scalar:
     """theta2 - theta1 of tan(theta2) = tan(theta1) / cos(bend)."""
-    s = np.sin(theta1)
-    c = np.cos(theta1)
+    s, c = np.sin(theta1), np.cos(theta1)
     half = np.sin(0.5 * bend)
     return np.arctan2(2 * half * half * s * c, s * s + c * c * np.cos(bend))
 
 
 def _lag(bend: Scalar, theta2: Scalar) -> Scalar:
     """theta3 - theta2 of tan(theta3) = cos(bend) tan(theta2): the joint run backwards."""
-    s = np.sin(theta2)
-    c = np.cos(theta2)
+    s, c = np.sin(theta2), np.cos(theta2)
     half = np.sin(0.5 * bend)
     return -np.arctan2(2 * half * half * s * c, c * c + s * s * np.cos(bend))
 
@@ -88,8 +86,7 @@ def universal_joint_rate_ratio(bend: Scalar, theta1: Scalar) -> Scalar:
     ...                                                                                               / 2).round(12))
     (0.5, 2.0)
     """
-    s = np.sin(theta1)
-    c = np.cos(theta1)
+    s, c = np.sin(theta1), np.cos(theta1)
     k = np.cos(bend)
     return s * s / k + c * c * k
 
@@ -160,8 +157,7 @@ def double_universal_joint_rate_ratio(bend_in: Scalar, bend_out: Scalar, phase: 
     """
     theta2 = universal_joint_angle.unchecked(bend_in, theta1) + phase
     k = np.cos(bend_out)
-    s = np.sin(theta2)
-    c = np.cos(theta2)
+    s, c = np.sin(theta2), np.cos(theta2)
     return universal_joint_rate_ratio.unchecked(bend_in, theta1) * (c * c / k + s * s * k)
 
 
@@ -178,8 +174,7 @@ def double_universal_joint_ratio_range(bend_in: Scalar, bend_out: Scalar, phase:
     """
     ka = np.cos(bend_in)
     kb = np.cos(bend_out)
-    s = np.sin(phase)
-    c = np.cos(phase)
+    s, c = np.sin(phase), np.cos(phase)
     # M = diag(1, kb) Rot(phase) diag(ka, 1); sum and difference of its singular values from its conformal and
     # anticonformal parts.
     together = np.hypot(c * (ka + kb), s * (1 + ka * kb))

@@ -123,10 +123,8 @@ def twist_from_pose_rate(T: Array, dT: Array) -> PoseVelocity:
     >>> twist_from_pose_rate(np.eye(4), [[0, -2, 0, 5], [2, 0, 0, 6], [0, 0, 0, 7], [0, 0, 0, 0]]).world
     array([5., 6., 7., 0., 0., 2.])
     """
-    R = T[:3, :3]
-    p = T[:3, 3]
-    dR = dT[:3, :3]
-    dp = dT[:3, 3]
+    R, p = T[:3, :3], T[:3, 3]
+    dR, dp = dT[:3, :3], dT[:3, 3]
     spin = dR @ R.T
     w = vee(spin)
     world = np.concatenate([dp - np.cross(w, p), w])

@@ -128,8 +128,7 @@ def _swept(A: Array, h: Array) -> Array:
     for _ in range(12):
         B = _rotated(A, h)
         axis = int(np.argmax([abs(B[1, 2]), abs(B[0, 2]), abs(B[0, 1])]))
-        p = (axis + 1) % 3
-        q = (axis + 2) % 3
+        p, q = (axis + 1) % 3, (axis + 2) % 3
         if abs(B[p, q]) <= ROUNDING * size:
             break
         angle = np.arctan(-2 * B[p, q] / (B[q, q] - B[p, p])) / 2 if B[p, p] != B[q, q] else np.pi / 4
@@ -173,7 +172,6 @@ def second_level_roots(B: Array) -> Array:
     array([-0.41421356,  0.41421356, -2.41421356,  2.41421356])
     """
     t = _half_angles(B)[0]
-    sin = np.sin(t)
-    cos = np.cos(t)
+    sin, cos = np.sin(t), np.cos(t)
     # sin <= 0, of either zero
     return np.stack([sin / cos, (cos + sin) / (cos - sin), (sin - cos) / (cos + sin), cos / np.abs(sin)])

@@ -34,12 +34,8 @@ def elimination_quartics(A: Array, x: Scalar) -> Quartics:
     >>> elimination_quartics([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]], 1.0).b12
     array([  1.,   2., -24.,  16.,  12.])
     """
-    a11 = A[0, 0]
-    a22 = A[1, 1]
-    a33 = A[2, 2]
-    a12 = A[0, 1]
-    a13 = A[0, 2]
-    a23 = A[1, 2]
+    a11, a22, a33 = A[0, 0], A[1, 1], A[2, 2]
+    a12, a13, a23 = A[0, 1], A[0, 2], A[1, 2]
     square = x * x
     cube = square * x
     C = [a12, -2 * a23 * x + 2 * a11 - 2 * a22, -6 * a13 * x - 6 * a12,
@@ -76,12 +72,8 @@ def elimination_cubic(A: Array) -> Array:
     >>> elimination_cubic([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]])   # WE-08
     array([  5., -25.,  26.,  13.])
     """
-    a11 = A[0, 0]
-    a22 = A[1, 1]
-    a33 = A[2, 2]
-    a12 = A[0, 1]
-    a13 = A[0, 2]
-    a23 = A[1, 2]
+    a11, a22, a33 = A[0, 0], A[1, 1], A[2, 2]
+    a12, a13, a23 = A[0, 1], A[0, 2], A[1, 2]
     p3 = a12 * a23 * (a11 - a33) + a13 * (a23 * a23 - a12 * a12)
     p2 = (a12 * ((a11 - a33) * (a22 - a33) - a12 * a12 - a23 * a23 + 2 * a13 * a13) + a13 * a23 * (2 * a22 - a11 - a33))
     p1 = (a13 * ((a22 - a11) * (a22 - a33) - a13 * a13 - a23 * a23 + 2 * a12 * a12) + a12 * a23 * (2 * a33 - a11 - a22))
@@ -100,8 +92,7 @@ def elimination_quartic(A: Array) -> Array:
     p = A[0, 0] - A[2, 2]
     q = -2 * A[1, 2]
     r = A[0, 0] - A[1, 1]
-    a = A[0, 1]
-    b = A[0, 2]
+    a, b = A[0, 1], A[0, 2]
     return np.stack([
         p * p + 4 * b * b, 2 * p * q + 8 * a * b, q * q + 2 * p * r + 4 * (a * a + b * b), 2 * q * r + 8 * a * b,
         r * r + 4 * a * a])
@@ -212,8 +203,7 @@ def _pairs(v: Array) -> list[tuple[float, float]]:
     """(x, z) and (x, z') of the rotations whose first column is v and -v; none if v has no second component."""
     if abs(v[1]) < 1e-13:
         return []
-    x = v[2] / v[1]
-    v1 = v[0] / v[1]
+    x, v1 = v[2] / v[1], v[0] / v[1]
     far = -v1 - np.copysign(np.sqrt(v1 * v1 + 1 + x * x), v1)
     return [(float(x), float(far)), (float(x), float(-(1 + x * x) / far))]
 

@@ -124,8 +124,7 @@ def _series(mu: float, order: int, k: int, t: float) -> float:
         for j in range(1, order + 1):
             term *= t / (order * n + k + j)
         term *= mu
-        total = total + term
-        n = n + 1
+        total, n = total + term, n + 1
     return total
 
 

@@ -179,8 +179,7 @@ def point_mass_rotations(mass: Scalar, position: Array) -> PointMassRotations:
     r = np.hypot(xi, eta)
     phi = np.arctan2(xi, eta) / 2
     chi = np.arctan2(r, zeta) / 2
-    c = np.cos(phi)
-    s = np.sin(phi)
+    c, s = np.cos(phi), np.sin(phi)
     zero = 0 * mass
     first = np.array([[s, zero, zero, c], [c, zero, zero, -s]])
     steps = np.array([0.0, 1.0, 2.0, -1.0]) * np.pi / 4
@@ -188,8 +187,7 @@ def point_mass_rotations(mass: Scalar, position: Array) -> PointMassRotations:
               for sign in (1, -1)]
     composed = [[compose_homogeneous(first[k], second[k][i]) for i in range(4)] for k in range(2)]
     large = mass * (r * r + zeta * zeta)
-    odd = np.stack([large, large, zero])
-    even = np.stack([large, zero, large])
+    odd, even = np.stack([large, large, zero]), np.stack([large, zero, large])
     values = [[odd, even, odd, even] for _ in range(2)]
     return PointMassRotations(first, np.stack([np.stack(row) for row in second]),
                               np.stack([np.stack(row) for row in composed]),

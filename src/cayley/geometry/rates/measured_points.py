@@ -228,8 +228,7 @@ def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
            [0.5, 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
-    P = _centred(points)
-    dP = _centred(velocities)
+    P, dP = _centred(points), _centred(velocities)
     return Compatibility(dP.T @ P + P.T @ dP, _pairwise(points, velocities))
 
 
@@ -243,9 +242,7 @@ def acceleration_compatibility(points: Array, velocities: Array, accelerations: 
     ...                            [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs[0]
     array([0. , 0.5, 0. ])
     """
-    P = _centred(points)
-    dP = _centred(velocities)
-    ddP = _centred(accelerations)
+    P, dP, ddP = _centred(points), _centred(velocities), _centred(accelerations)
     return Compatibility(ddP.T @ P + 2 * dP.T @ dP + P.T @ ddP,
                          _pairwise(points, accelerations) + _pairwise(velocities, velocities))
 

@@ -84,8 +84,7 @@ def acceleration_of_moving_point(R: Array, origin_acceleration: Array, w: Array,
     array([-14. , -10.5,   4. ])
     """
     arm = R @ point
-    tangential = np.cross(dw, arm)
-    centripetal = np.cross(w, np.cross(w, arm))
+    tangential, centripetal = np.cross(dw, arm), np.cross(w, np.cross(w, arm))
     coriolis = 2 * np.cross(w, R @ point_rate)
     relative = R @ point_second_rate
     return PointAcceleration(origin_acceleration + tangential + centripetal + coriolis + relative,

@@ -65,8 +65,7 @@ def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
     check_rotation_matrix(Q)
     equations = diagonal_equations(np.diagonal(Q))
     A, B, C, D = equations.T
-    constant = np.column_stack([A, B, D])
-    linear = np.column_stack([0 * A, 0 * B, C])
+    constant, linear = np.column_stack([A, B, D]), np.column_stack([0 * A, 0 * B, C])
     at_zero = np.cross(A, B) @ D
     slope = np.cross(A, B) @ C
     if abs(slope) <= 4 * ROUNDING:

@@ -58,8 +58,7 @@ class SequenceFrame(NamedTuple):
 
 
 def frame_of(sequence: str) -> SequenceFrame:
-    i = "xyz".index(sequence[0])
-    j = "xyz".index(sequence[1])
+    i, j = "xyz".index(sequence[0]), "xyz".index(sequence[1])
     return SequenceFrame(i, j, 3 - i - j, 1 if (j - i) % 3 == 1 else -1, sequence[0] == sequence[2])
 
 
@@ -89,22 +88,17 @@ def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
     third).
     """
     i, j, k, hand, proper = frame
-    w = q[0]
-    a = q[1 + i]
-    b = q[1 + j]
+    w, a, b = q[0], q[1 + i], q[1 + j]
     c = hand * q[1 + k]
     sine = 2 * (w * b + a * c)
     if not proper:
         w, a, b, c = w - b, a - c, b + w, c + a
-    sums = w * w + a * a
-    differences = b * b + c * c
-    cosine_half = _root(sums)
-    sine_half = _root(differences)
+    sums, differences = w * w + a * a, b * b + c * c
+    cosine_half, sine_half = _root(sums), _root(differences)
     margin = 2 * cosine_half * sine_half / (sums + differences)
     singular = 2 * cosine_half * sine_half <= NO_MARGIN * rounding(sums + differences)
     small = differences < sums
-    half_sum = _angle(a, w)
-    half_difference = _angle(c, b)
+    half_sum, half_difference = _angle(a, w), _angle(c, b)
     determined = where(small, half_sum, half_difference)
     half_sum = where(singular, determined, half_sum)
     half_difference = where(singular, determined, half_difference)

@@ -174,8 +174,6 @@ def _is_rounding(sine: Scalar) -> Scalar:
 
 def _largest_column(dyad: Array, vector: Array) -> Array:
     """The column of c e e^T that has the largest diagonal element, along the vector, not against it."""
-    x = dyad[0, 0]
-    y = dyad[1, 1]
-    z = dyad[2, 2]
+    x, y, z = dyad[0, 0], dyad[1, 1], dyad[2, 2]
     column = where((x >= y) & (x >= z), dyad[:, 0], where(y >= z, dyad[:, 1], dyad[:, 2]))
     return where(column @ vector < 0, -column, column)

@@ -89,12 +89,8 @@ def matrix_from_half_sine(d: Array) -> Array:
     x, y, z = d
     a, b, c = 2.0 * _cosine(d) * d
     u, v, w = np.minimum(2.0, 4.0 - 2.0 * (d @ d)) * d
-    ux = u * x
-    vy = v * y
-    wz = w * z
-    vx = v * x
-    wx = w * x
-    wy = w * y
+    ux, vy, wz, vx = u * x, v * y, w * z, v * x
+    wx, wy = w * x, w * y
     return np.array([[1.0 - (vy + wz), vx - c, wx + b], [vx + c, 1.0 - (ux + wz), wy - a],
                      [wx - b, wy + a, 1.0 - (ux + vy)]])
 

@@ -28,8 +28,7 @@ def rotation_x(angle: Scalar) -> Array:
     >>> (rotation_x(np.pi / 2) @ [0.0, 1.0, 0.0]).round(15)
     array([0., 0., 1.])
     """
-    s = np.sin(angle)
-    c = np.cos(angle)
+    s, c = np.sin(angle), np.cos(angle)
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
@@ -40,8 +39,7 @@ def rotation_y(angle: Scalar) -> Array:
     >>> (rotation_y(np.pi / 2) @ [0.0, 0.0, 1.0]).round(15)
     array([1., 0., 0.])
     """
-    s = np.sin(angle)
-    c = np.cos(angle)
+    s, c = np.sin(angle), np.cos(angle)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
@@ -52,8 +50,7 @@ def rotation_z(angle: Scalar) -> Array:
     >>> (rotation_z(np.pi / 2) @ [1.0, 0.0, 0.0]).round(15)
     array([0., 1., 0.])
     """
-    s = np.sin(angle)
-    c = np.cos(angle)
+    s, c = np.sin(angle), np.cos(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 

@@ -150,14 +150,8 @@ def matrix_from_quaternion(q: Array) -> Array:
     """
     w, x, y, z = q
     a, b, c = 2.0 / (q @ q) * q[1:]
-    ax = a * x
-    by = b * y
-    cz = c * z
-    bx = b * x
-    cx = c * x
-    cy = c * y
-    aw = a * w
-    bw = b * w
+    ax, by, cz, bx = a * x, b * y, c * z, b * x
+    cx, cy, aw, bw = c * x, c * y, a * w, b * w
     cw = c * w
     return np.array([[1.0 - (by + cz), bx - cw, cx + bw], [bx + cw, 1.0 - (ax + cz), cy - aw],
                      [cx - bw, cy + aw, 1.0 - (ax + by)]])
@@ -205,8 +199,7 @@ def rotate_by_quaternion(q: Array, x: Array) -> Array:
     >>> rotate_by_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])
     array([-1., -2.,  3.])
     """
-    w = q[0]
-    v = q[1:]
+    w, v = q[0], q[1:]
     t = 2.0 / (q @ q) * np.cross(v, x)
     return x + w * t + np.cross(v, t)
 

@@ -62,12 +62,8 @@ def matrix_from_rotation_vector(r: Array) -> Array:
     angle2 = r @ r
     a, b, c = sine_ratio(angle2) * r
     u, v, w = versine_ratio(angle2) * r
-    ux = u * x
-    vy = v * y
-    wz = w * z
-    uy = u * y
-    uz = u * z
-    vz = v * z
+    ux, vy, wz, uy = u * x, v * y, w * z, u * y
+    uz, vz = u * z, v * z
     return np.array([[1.0 - (vy + wz), uy - c, uz + b], [uy + c, 1.0 - (ux + wz), vz - a],
                      [uz - b, vz + a, 1.0 - (ux + vy)]])
 
@@ -165,8 +161,7 @@ def interpolate_shortest(a: Array, b: Array, t: Scalar) -> Array:
     >>> interpolate_shortest([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], 0.5)
     array([0.70710678, 0.        , 0.        , 0.70710678])
     """
-    a = normalize_homogeneous.unchecked(a)
-    b = normalize_homogeneous.unchecked(b)
+    a, b = normalize_homogeneous.unchecked(a), normalize_homogeneous.unchecked(b)
     return compose_homogeneous(a, quaternion_from_rotation_vector(t * _between(a, b)))
 
 
@@ -191,7 +186,6 @@ def interpolate_long_way(a: Array, b: Array, t: Scalar) -> Array:
     >>> interpolate_long_way([1.0, 0.0, 0.0, 0.0], [0.8, 0.0, 0.0, 0.6], 1.0)
     array([-0.8,  0. ,  0. , -0.6])
     """
-    a = normalize_homogeneous.unchecked(a)
-    b = normalize_homogeneous.unchecked(b)
+    a, b = normalize_homogeneous.unchecked(a), normalize_homogeneous.unchecked(b)
     axis, angle = direction(_between(a, b))
     return compose_homogeneous(a, quaternion_from_rotation_vector(t * (angle - 2.0 * np.pi) * axis))

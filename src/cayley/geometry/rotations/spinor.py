@@ -126,8 +126,7 @@ def matrix_from_spinor(psi: Array) -> Array:
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    squares = product(psi, psi)
-    across = product(psi[0], psi[1])
+    squares, across = product(psi, psi), product(psi[0], psi[1])
     along = product(conjugate(psi[0]), psi[1])
     total = squares[0] + squares[1]
     difference = squares[1] - squares[0]

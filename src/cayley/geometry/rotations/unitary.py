@@ -122,8 +122,7 @@ def ratio_from_point(a: Array) -> Array:
     """
     north = a[2] >= 0
     near = 1 + where(north, a[2], -a[2])
-    plane = np.stack([a[0], a[1]])
-    real = np.stack([near, 0.0 * near])
+    plane, real = np.stack([a[0], a[1]]), np.stack([near, 0.0 * near])
     z = where(north, np.stack([real, plane]), np.stack([conjugate(plane), real]))
     return z / np.sqrt(2 * near)
 
@@ -144,8 +143,7 @@ def point_from_ratio(z: Array) -> Array:
     """
     z = scaling(largest_component(z.ravel())) * z
     plane = 2 * product(conjugate(z[0]), z[1])
-    first = np.sum(z[0] * z[0])
-    second = np.sum(z[1] * z[1])
+    first, second = np.sum(z[0] * z[0]), np.sum(z[1] * z[1])
     return np.stack([plane[0], plane[1], first - second]) / (first + second)
 
 

@@ -127,12 +127,8 @@ def matrix_from_vector_parameter(c: Array) -> Array:
     """
     x, y, z = c
     a, b, d = doubled_share(c)[1]
-    ax = a * x
-    by = b * y
-    dz = d * z
-    bx = b * x
-    dx = d * x
-    dy = d * y
+    ax, by, dz, bx = a * x, b * y, d * z, b * x
+    dx, dy = d * x, d * y
     return np.array([[1 - (by + dz), bx - d, dx + b], [bx + d, 1 - (ax + dz), dy - a], [dx - b, dy + a, 1 - (ax + by)]])
 
 

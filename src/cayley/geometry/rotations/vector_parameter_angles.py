@@ -62,10 +62,8 @@ def homogeneous_from_eulerian(angles: Array) -> Array:
     array([ 0.,  0.,  0., -1.])
     """
     psi, theta, phi = angles
-    half_sum = (psi + phi) / 2
-    half_difference = (psi - phi) / 2
-    S = np.sin(theta / 2)
-    C = np.cos(theta / 2)
+    half_sum, half_difference = (psi + phi) / 2, (psi - phi) / 2
+    S, C = np.sin(theta / 2), np.cos(theta / 2)
     return np.stack([
         C * np.cos(half_sum), -S * np.cos(half_difference), S * np.sin(half_difference), -C * np.sin(half_sum)])
 
@@ -98,14 +96,10 @@ def homogeneous_of_composed_eulerian(a: Array, b: Array) -> Array:
     """
     psi, theta, phi = a
     psi_, theta_, phi_ = b
-    S = np.sin(theta / 2)
-    C = np.cos(theta / 2)
-    S_ = np.sin(theta_ / 2)
-    C_ = np.cos(theta_ / 2)
-    both = (psi + phi + psi_ + phi_) / 2
-    neither = (psi - phi - psi_ + phi_) / 2
-    left = (psi - phi - psi_ - phi_) / 2
-    right = (psi + phi + psi_ - phi_) / 2
+    S, C = np.sin(theta / 2), np.cos(theta / 2)
+    S_, C_ = np.sin(theta_ / 2), np.cos(theta_ / 2)
+    both, neither = (psi + phi + psi_ + phi_) / 2, (psi - phi - psi_ + phi_) / 2
+    left, right = (psi - phi - psi_ - phi_) / 2, (psi + phi + psi_ - phi_) / 2
     return np.stack([C * C_ * np.cos(both) - S * S_ * np.cos(neither),
                      -S * C_ * np.cos(left) - C * S_ * np.cos(right),
                      S * C_ * np.sin(left) + C * S_ * np.sin(right),

@@ -147,9 +147,7 @@ def angular_acceleration_from_vectors(w: Array, wd: Array) -> Array:
     array([-4.,  1.,  0.])
     """
     xx, yy, zz = w * w
-    xy = w[0] * w[1]
-    xz = w[0] * w[2]
-    yz = w[1] * w[2]
+    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
     x, y, z = wd
     return np.array([[-(yy + zz), xy - z, xz + y], [xy + z, -(xx + zz), yz - x], [xz - y, yz + x, -(xx + yy)]])
 

@@ -95,8 +95,7 @@ def lie_bracket(f: Text, g: Text) -> Kernel:
     out_2 = -cos(x_3)
     out_3 = 0
     """
-    first = vector_field(f)
-    second = vector_field(g)
+    first, second = vector_field(f), vector_field(g)
     inputs = max(first.inputs, second.inputs, key=len)
 
     def bracket(x: Array, *p: Array) -> Array:
