@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
-from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
+from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import HERE, Pose, frame_with_z
 from cayley.model.constraints import check_independent
@@ -42,7 +42,7 @@ class Place(NamedTuple):
     """Where a joint is in its parent, in scalars of any kind: three turns, the origin (3), and what is added to the
     joint's angle, if that is not part of the last turn."""
 
-    turns: tuple[Turn | GeneralTurn, Turn, Turn]
+    turns: tuple[Any, Turn, Turn]  # the first may be any that has the methods of `GeneralTurn`
     origin: Array
     shift: Scalar = None
 
@@ -106,7 +106,7 @@ class Link:
         return self.motion.subspace(np.zeros(self.motion.nq))
 
     @cached_property
-    def _turns(self) -> tuple[Turn | GeneralTurn, Turn, Turn]:
+    def _turns(self) -> tuple[Any, Turn, Turn]:
         return turns_of(self.placement[:3, :3]) if self.place is None else self.place.turns
 
     def offset(self, q: Array) -> Array:
