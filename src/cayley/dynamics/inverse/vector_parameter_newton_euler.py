@@ -1,5 +1,5 @@
-"""Inverse dynamics by Newton and Euler's equations, all axes changed by vector-parameters: the default recursion, and no
-rotation matrix is ever formed.
+"""Inverse dynamics by Newton and Euler's equations, all axes changed by vector-parameters: the default recursion, in
+which no rotation matrix is ever formed.
 
 The vector-parameter of link i in link i-1 is homogeneous, [w : v], c = v/w, of length one: finite at half-turns too.
 Source: Mladenova (65) for O(c) x, (261)-(266) with rigid joints, spec R-48, R-49; Table 3, row G.
