@@ -19,9 +19,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, composite_bodies, felt_inwards
-from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.dynamics.rigid_links.links import Links, at_child, links_of
 from cayley.dynamics.rigid_links.moments import Moments
-from cayley.geometry.pose import Pose
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism, of_the_tree
 from cayley.model.tree import Tree
@@ -83,11 +82,11 @@ def unit_acceleration_wrenches_kernel(tree: Tree) -> MechanismKernel:
     """`unit_acceleration_wrenches(q)` (..., nv, joints, 6)."""
     free = tree.spanning_tree()
     links = links_of(free)
-    places = _children(free, links)
+    places = links.places_of_children(free)
 
     def text(q: Array) -> Array:
         found = unit_acceleration_wrenches(links, q)
-        rows = [[_at_child(own[number], pose) for number, pose in places] for own in found]
+        rows = [[at_child(own[number], pose) for number, pose in places] for own in found]
         return np.array(rows).reshape(tree.nv, len(places), 6) if rows else np.zeros((0, 0, 6))
 
     return sized_kernel(tree, f"(q)->(v,{len(places)},6)", text, "unit_acceleration_wrenches", unit="N; N m",
@@ -118,7 +117,7 @@ def _carried_kernel(tree: Tree, told: Callable[[list[Moments]], Any], name: str,
     """The moments of all that each moving joint carries, about the origins of the children."""
     free = tree.spanning_tree()
     links = links_of(free)
-    places = _children(free, links)
+    places = links.places_of_children(free)
 
     def text(q: Array) -> Any:  # noqa: ANN401 (a named tuple of one of the kinds above)
         bodies = composite_bodies(links, q)
@@ -132,15 +131,3 @@ def _carried_kernel(tree: Tree, told: Callable[[list[Moments]], Any], name: str,
 def _stacked(moments: list[tuple[Scalar, Array, Array]]) -> tuple[Array, Array, Array]:
     return (np.array([own[0] for own in moments]), np.array([own[1] for own in moments]).reshape(-1, 3),
             np.array([own[2] for own in moments]).reshape(-1, 3, 3))
-
-
-def _children(tree: Tree, links: Links) -> list[tuple[int, Pose]]:
-    """For each moving joint the link of its child, and the pose of the child's frame in it."""
-    places = [links.bodies[joint.child] for joint in tree.joints if joint.motion.nv]
-    return [(number, Pose.of(pose)) for number, pose in places]
-
-
-def _at_child(wrench: Array, pose: Pose) -> Array:
-    f = wrench[:3]
-    n = wrench[3:]
-    return np.concatenate([pose.R.T @ f, pose.R.T @ (n - np.cross(pose.p, f))])

@@ -172,13 +172,19 @@ def _for_chains(tree: Tree, external: ExternalLoads,
     none = np.zeros(tree.nv)
 
     def text(q: Array, qd: Array, qdd: Array, inputs: Sequence[Any]) -> Array:
-        acting = external.at_links(links, tree, q, inputs)
-        moved = acting["base"]
-        last = len(links.links) - 1
-        at_tip = [load for number, load in acting["loads"] if number == last]
-        before = [(number, load) for number, load in acting["loads"] if number not in (ROOT, last)]
-        tip = Wrench(sum((-load.f for load in at_tip), NONE), sum((-load.n for load in at_tip), NONE))
-        tau = compute(q, qd, qdd, base=STILL if moved is None else Base(moved.w, moved.dw, moved.a), tip=tip)
+        base, tip, before = at_the_ends(links, **external.at_links(links, tree, q, inputs))
+        tau = compute(q, qd, qdd, base=base, tip=tip)
         return tau + inverse_dynamics(light, q, none, none, loads=before) if before else tau
 
     return text
+
+
+def at_the_ends(links: Links, base: Movement | None,
+                loads: Sequence[tuple[int, Load]]) -> tuple[Base, Wrench, list[tuple[int, Load]]]:
+    """What acts on a chain as its recursions take it: the motion of the base, the wrench of the last link on its
+    surroundings, at its origin, and the loads on earlier links."""
+    last = len(links.links) - 1
+    at_tip = [load for number, load in loads if number == last]
+    tip = Wrench(sum((-load.f for load in at_tip), NONE), sum((-load.n for load in at_tip), NONE))
+    return (STILL if base is None else Base(base.w, base.dw, base.a), tip,
+            [(number, load) for number, load in loads if number not in (ROOT, last)])

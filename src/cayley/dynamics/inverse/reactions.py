@@ -1,5 +1,4 @@
-"""Joint reactions: the force and the moment that the parent gives to the child, the drive's own share
-included.
+"""Joint reactions: the force and the moment that the parent gives to the child, the drive's own share included.
 
 Of a mechanism with constraints, the wrenches of what joins two frames (loops, rods) are found first, from the motion
 (`cayley.dynamics.inverse.constrained`), and act on the spanning tree. Where constraints are redundant their forces may
@@ -7,17 +6,13 @@ change by what does nothing to any body's motion, A^T forces = 0: what changes w
 not follow from the motion, and is NaN.
 
 Of a wrench w in a joint with the directions S, D (S^T w) is what its drive gives, D its `driving_wrenches`; the rest is
-what the joint holds by its shape, and does no work on any velocity that it allows. Source: Balafoutis & Patel (5.2.24),
-(5.3.8), (5.3.38), whose recursions are here as methods.
-
-The wrenches in the joints of open chains by the published recursions, with what is given at both ends of the chain.
-
-Source: Balafoutis & Patel, Algorithms 5.3 to 5.7: (5.2.24), (5.2.27), (5.2.35), (5.3.8), (5.3.38).
+what the joint holds by its shape, and does no work on any velocity that it allows. Source: Balafoutis & Patel,
+Algorithms 5.3 to 5.7: (5.2.24), (5.2.27), (5.2.35), (5.3.8), (5.3.38), whose recursions are here as methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -29,12 +24,11 @@ from cayley.compiler.kernel import ExplanationBeside, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.external_loads import ExternalLoads, check_axes, load_at_link
+from cayley.dynamics.inverse.external_loads import ExternalLoads, at_the_ends, check_axes, load_at_link
 from cayley.dynamics.inverse.methods import METHODS as INVERSE_METHODS
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics, joint_loads, movements
-from cayley.dynamics.inverse.passes import NONE, STILL, Base, Wrench
 from cayley.dynamics.rigid_links.drives import drive_forces
-from cayley.dynamics.rigid_links.links import ROOT, Links, links_of, serial_chain
+from cayley.dynamics.rigid_links.links import Links, at_child, links_of, serial_chain
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.rows import joining, timed, wrenches_of
@@ -52,27 +46,14 @@ CHAIN_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "tensor-newton-
 
 def chain_loads(method: str, links: Links, q: Array, qd: Array, qdd: Array, acting: dict[str, Any]) -> list[Load]:
     """The force and the moment, about the origin and in the axes of each link, that its joint gives it; `acting` is
-    what `ExternalLoads.at_links` says of the world."""
-    moved = acting["base"]
-    base = STILL if moved is None else Base(moved.w, moved.dw, moved.a)
+    what `ExternalLoads.at_links` says of the world. Loads on earlier links than the last raise an error."""
+    base, tip, before = at_the_ends(links, **acting)
+    for number, _ in before:
+        raise UnsupportedError(
+            f"{method} takes wrenches on the last link of {links.name}, and one acts on that of joint "
+            f"{links.links[number].name!r}: use the default method, which is for wrenches everywhere")
     module = import_module(INVERSE_METHODS[method].module)
-    found = module.reactions(links, q, qd, qdd, base=base, tip=_exerted(method, links, acting["loads"]))
-    return [Load(*np.split(wrench, 2)) for wrench in found]
-
-
-def _exerted(method: str, links: Links, loads: list[tuple[int, Load]]) -> Wrench:
-    """The wrench of the last link on its surroundings, at its origin; loads on earlier links raise an error."""
-    f = NONE
-    n = NONE
-    for number, load in loads:
-        if number not in (ROOT, len(links.links) - 1):
-            raise UnsupportedError(
-                f"{method} takes wrenches on the last link of {links.name}, and one acts on that of joint "
-                f"{links.links[number].name!r}: use the default method, which is for wrenches everywhere")
-        if number != ROOT:
-            f = f - load.f
-            n = n - load.n
-    return Wrench(f, n)
+    return [Load(*np.split(wrench, 2)) for wrench in module.reactions(links, q, qd, qdd, base=base, tip=tip)]
 
 
 DEFAULT = "newton-euler-in-model-frames"
@@ -262,20 +243,10 @@ def _wrenches(tree: Tree, links: Links, at: tuple[Scalar, ...], forces: Array,
     loads = [load_at_link(links, tree, q, frame, wrench, "body")
              for (each, _), pair in zip(joining(tree), ends, strict=True)
              for frame, wrench in zip(each.frames, pair, strict=True)]
-    found = [*_through_joints(tree, links, balanced(loads)), *[second for _, second in ends]]
+    through = balanced(loads)
+    found = [*[at_child(np.concatenate(through[number]), pose) for number, pose in links.places_of_children(tree)],
+             *[second for _, second in ends]]
     return np.stack(found) if found else np.zeros((0, 6))
-
-
-def _through_joints(tree: Tree, links: Links, found: list[Load]) -> Iterator[Array]:
-    """The loads (6) of the moving joints, at the origins and in the axes of the children."""
-    for joint in tree.joints:
-        if joint.motion.nv:
-            number, pose = links.bodies[joint.child]
-            assert number != ROOT
-            R = pose[:3, :3]
-            p = pose[:3, 3]
-            f, n = found[number]
-            yield np.concatenate([R.T @ f, R.T @ (n - np.cross(p, f))])
 
 
 def _determined(tree: Tree, axes: str) -> Array:

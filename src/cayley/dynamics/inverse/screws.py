@@ -157,11 +157,6 @@ def _made(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
 
 def _at_bodies(tree: Tree, links: Links, screws: list[Array], *, motion: bool) -> Array:
     """Screws of links as those of the children of the moving joints."""
-    rows = []
-    for joint in tree.joints:
-        if joint.motion.nv:
-            number, pose = links.bodies[joint.child]
-            R = pose[:3, :3].T
-            there = -R @ pose[:3, 3]  # the link's origin, seen from the body
-            rows.append((motion_transform if motion else force_transform)(R, there) @ screws[number])
+    seen = motion_transform if motion else force_transform
+    rows = [seen(*pose.inverse) @ screws[number] for number, pose in links.places_of_children(tree)]
     return np.stack(rows) if rows else np.zeros((0, 6))

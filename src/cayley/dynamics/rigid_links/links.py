@@ -181,6 +181,11 @@ class Links:
         number, pose = self.bodies[wanted.body]
         return number, pose @ wanted.pose
 
+    def places_of_children(self, tree: Tree) -> list[tuple[int, Pose]]:
+        """For each moving joint the link of its child, and the pose of the child's frame in it."""
+        places = [self.bodies[joint.child] for joint in tree.joints if joint.motion.nv]
+        return [(number, Pose.of(pose)) for number, pose in places]
+
     def reframed(self, changes: Sequence[Array], root: Array | None = None) -> Links:
         """The same links in other frames: `changes[i]` is the pose (4, 4) of the new frame of link i in its old one.
 
@@ -254,6 +259,12 @@ def serial_chain(tree: Tree, *, prismatic: bool = True) -> Links:
                 f"this method is for {words} joints, and joint {link.name!r} of {tree.name} is {link.motion.word}: use "
                 "the default method, which is for joints of every kind")
     return chain
+
+
+def at_child(wrench: Array, pose: Pose) -> Array:
+    """A wrench (6) at a link's origin and in its axes, as one at the origin and in the axes of a frame on it."""
+    f, n = wrench[:3], wrench[3:]
+    return np.concatenate([pose.R.T @ f, pose.R.T @ (n - np.cross(pose.p, f))])
 
 
 def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
