@@ -34,12 +34,7 @@ from cayley.errors import ConventionError, SignatureError, SingularityError
 from cayley.geometry.batch import above_rounding, first_failure, place
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.inverse.goal import Task
-from cayley.kinematics.jacobians.analytic import (
-    analytic_jacobian,
-    analytic_jacobian_rate,
-    analytic_jacobian_second_rate,
-    check_orientation,
-)
+from cayley.kinematics.jacobians import analytic
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
@@ -266,24 +261,24 @@ class CartesianCoordinates:
 
     def jacobian(self, q: Array) -> Array:
         """J (m, nv)."""
-        return self._rows(general_jacobian, analytic_jacobian, q)
+        return self._rows(general_jacobian, analytic.analytic_jacobian, q)
 
     def jacobian_rate(self, q: Array, qd: Array) -> Array:
         """J' (m, nv)."""
-        return self._rows(jacobian_rate, analytic_jacobian_rate, q, qd)
+        return self._rows(jacobian_rate, analytic.analytic_jacobian_rate, q, qd)
 
     def jacobian_second_rate(self, q: Array, qd: Array, qdd: Array) -> Array:
         """J'' (m, nv)."""
-        return self._rows(jacobian_second_rate, analytic_jacobian_second_rate, q, qd, qdd)
+        return self._rows(jacobian_second_rate, analytic.analytic_jacobian_second_rate, q, qd, qdd)
 
-    def _rows(self, geometric: Text, analytic: Text, q: Array, *rates: Array) -> Array:
+    def _rows(self, geometric: Text, of_parameters: Text, q: Array, *rates: Array) -> Array:
         """The rows of a task. Of numbers, the parameters of the orientation are checked not to be singular; kernels
         have a check of their own."""
         if self._singular_orientation is not None and np.asarray(q).dtype != object:
             self._singular_orientation(np.asarray(q))
         given = self.tree, q, *rates, self.frame
         found = (geometric(*given, axes="world") if self.orientation is None
-                 else analytic(*given, orientation=self.orientation, relative_to="world"))
+                 else of_parameters(*given, orientation=self.orientation, relative_to="world"))
         return found[list(self.rows)]
 
     @cached_property
@@ -301,4 +296,4 @@ class CartesianCoordinates:
     def _singular_orientation(self) -> Callable[..., None] | None:
         if self.orientation is None:
             return None
-        return check_orientation(self.tree, self.frame, orientation=self.orientation, relative_to="world")
+        return analytic.check_orientation(self.tree, self.frame, orientation=self.orientation, relative_to="world")

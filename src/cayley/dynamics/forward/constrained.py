@@ -33,13 +33,7 @@ from cayley.dynamics.mechanics.constrained import (
     projection,
     unit_accelerations,
 )
-from cayley.dynamics.rigid_links.drives import (
-    coulomb_frictions,
-    passive_forces,
-    rotor_inertias,
-    rotor_velocity_forces,
-    rubbing,
-)
+from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods, Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -156,7 +150,7 @@ def equations_text(tree: Tree, structure: ConstraintStructure,
     of motion, with the rows that are kept; those of loops that are `turned` along the axes of a body."""
     free = tree.spanning_tree()
     links = minimal_links(free, loaded=external.frames)
-    rotors = rotor_inertias(free)
+    rotors = drives.rotor_inertias(free)
     rows = list(structure.used)
 
     def text(q: Array, qd: Array, tau: Array, *more: Scalar, turned: Sequence[TurnedLoop] = ()) -> ConstrainedEquations:
@@ -164,7 +158,7 @@ def equations_text(tree: Tree, structure: ConstraintStructure,
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         acting = external.at_links(links, free, q, loads) if loads else {}
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
-        f = tau - bias - rotor_velocity_forces(free, qd) - passive_forces(free, q, qd)
+        f = tau - bias - drives.rotor_velocity_forces(free, qd) - drives.passive_forces(free, q, qd)
         A = constraints.jacobian(tree, q, *t)
         drift = constraints.drift(tree, q, qd, *t)
         for loop in turned:
@@ -203,8 +197,8 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure,
 def dry_frictions(tree: Tree, structure: ConstraintStructure) -> Array | None:
     """The dry friction (nv) of a mechanism with constraints, if it has some; only of one of mobility one is it known
     which joints it holds."""
-    coulomb = coulomb_frictions(tree.spanning_tree())
-    if not rubbing(coulomb).any():
+    coulomb = drives.coulomb_frictions(tree.spanning_tree())
+    if not drives.rubbing(coulomb).any():
         return None
     if structure.mobility != 1:
         raise UnsupportedError(
@@ -301,7 +295,7 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
         N = np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A), structure.rank)
         free = tree.spanning_tree()
         M = np.asarray(inertia_matrix(links_of(free), np.asarray(q, dtype=float)), dtype=float)
-        if not are_definite(N.T @ (M + np.diag(rotor_inertias(free))) @ N):
+        if not are_definite(N.T @ (M + np.diag(drives.rotor_inertias(free))) @ N):
             raise SingularityError(
                 f"a motion that the constraints of {tree.name} allow moves no mass at this configuration: give its "
                 "links mass and inertia")

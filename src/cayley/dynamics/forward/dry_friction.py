@@ -23,13 +23,7 @@ from cayley.dynamics.forward.constrained import forces_by_method, state_signatur
 from cayley.dynamics.forward.standing_wheels import standing
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import (
-    coulomb_frictions,
-    passive_forces,
-    rubbing,
-    spring_forces,
-    viscous_frictions,
-)
+from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.rows import timed
@@ -50,13 +44,14 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
     begins. If the rounds do not end, which was not seen yet, the answer is NaN.
     """
-    coulomb = coulomb_frictions(tree)
-    if not rubbing(coulomb).any():
-        return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - passive_forces(tree, q, qd), **external)
+    coulomb = drives.coulomb_frictions(tree)
+    if not drives.rubbing(coulomb).any():
+        passive = drives.passive_forces
+        return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - passive(tree, q, qd), **external)
 
     def text(q: Array, qd: Array, tau: Array, **external: Any) -> Array:  # noqa: ANN401 (handed on)
         acting = {name: value for name, value in external.items() if name != "rotors"}
-        forces = tau - viscous_frictions(tree) * qd - spring_forces(tree, q, qd)
+        forces = tau - drives.viscous_frictions(tree) * qd - drives.spring_forces(tree, q, qd)
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         pull = forces - inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
         friction, going = resistance(M, pull, coulomb, qd)
@@ -67,7 +62,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
 
 def resistance(M: Array, forces: Array, coulomb: Array, v: Array) -> tuple[Any, Any]:
     """The forces (nv) of dry friction at the velocity `qd`, and how the joints go (nv)."""
-    rubs = rubbing(coulomb)
+    rubs = drives.rubbing(coulomb)
     slides = -coulomb * np.sign(v)
     lower, upper = (where(rubs, where(v == 0, side * coulomb, slides), slides) for side in (-1.0, 1.0))
     going = where(rubs, where(v == 0, 0.0, 1.0), 1.0)

@@ -16,14 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.rigid_links import spatial_operators as spatial
 from cayley.dynamics.rigid_links.links import ROOT
-from cayley.dynamics.rigid_links.spatial_operators import (
-    LinksAndRotors,
-    Operators,
-    operators,
-    velocity_acceleration,
-    velocity_force,
-)
+from cayley.dynamics.rigid_links.spatial_operators import LinksAndRotors, Operators
 
 
 class Outward(NamedTuple):
@@ -37,15 +32,15 @@ class Outward(NamedTuple):
 
 def outward(arm: LinksAndRotors, q: Array, qd: Array) -> Outward:
     """Velocities, from the root along the links; then those of the rotors."""
-    of = [operators(link, q) for link in arm.links.links]
+    of = [spatial.operators(link, q) for link in arm.links.links]
     V: list[Array] = [np.zeros(6)] * len(of)
     a: list[Array] = [np.zeros(6)] * len(of)
     for k in (*arm.bars, *arm.rotors):
         carrier = np.zeros(6) if of[k].carrier == ROOT else V[of[k].carrier]
         rates = qd[of[k].columns]
         V[k] = of[k].Phi @ carrier + of[k].E @ rates                                         # (261), (262)
-        a[k] = velocity_acceleration(arm.links.links[k], of[k], carrier, q, rates)
-    return Outward(of, V, a, [velocity_force(body, velocity) for body, velocity in zip(of, V, strict=True)])
+        a[k] = spatial.velocity_acceleration(arm.links.links[k], of[k], carrier, q, rates)
+    return Outward(of, V, a, [spatial.velocity_force(body, velocity) for body, velocity in zip(of, V, strict=True)])
 
 
 def inverse_dynamics(arm: LinksAndRotors, q: Array, qd: Array, qdd: Array) -> Array:
