@@ -22,6 +22,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.forward.singular_inertia import check_definite, explanation, guarded
@@ -31,7 +32,7 @@ from cayley.dynamics.linearised.by_differentiation import regularity, solved, ti
 from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ConventionError, SignatureError, SingularityError
-from cayley.geometry.batch import above_rounding, first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians import analytic
@@ -39,8 +40,6 @@ from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacob
 from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
 from cayley.showing import brief
-
-_SINGULAR = 1e-10
 
 
 class JointModel(NamedTuple):
@@ -207,7 +206,7 @@ def _joint_model_text(coordinates: CartesianCoordinates) -> Text:
 def check_regular(J: Array, frame: str, *, damped: ArrayLike = False) -> None:
     """Raise if some directions of a task cannot be accelerated, by J (..., m, n), where nothing is damped (...)."""
     margin, dampings = np.broadcast_arrays(regularity(J), damped)
-    bad = first_failure(~(margin <= above_rounding(_SINGULAR, J)) | dampings)
+    bad = first_failure(~(margin <= least_singular(J.shape[-1], J.dtype)) | dampings)
     if bad is not None:
         raise SingularityError(
             f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {margin[bad]:.1e} of the "

@@ -4,16 +4,9 @@
     motors   Jm qmdd + b qmd + P / gear = tau
 q are the n coordinates of the joints, qm those of the m motors behind springs, which come after them in the
 configuration of the mechanism. Of a joint without a spring P is the force of its drive. Gravity, viscous friction and
-the armature of rigid drives are in h and M. Sources: Spong 1987, spec R-51.
-
-Inverse dynamics of an arm with elastic drives: the motion of its motors, and their forces, along a motion of its
-links that is known up to its fourth derivative, the snap.
-
-    P(q, q', q'')                      forces of the links
-    qm = gear (q + d(P) - rest)        the motors ahead of the joints, by what the springs give way
-    tau = Jm qm'' + b qm' + P / gear
-qm' and qm'' are derivatives along the motion, on the graph of the text, and so as exact as it is: of P they need the
-jerk and the snap. Source: spec R-51, R-54; De Luca and Book, Springer Handbook of Robotics, 11.1.
+the armature of rigid drives are in h and M. Along a motion of the links that is known up to its fourth derivative, the
+snap, the motors are at qm = gear (q + d(P) - rest); qm' and qm'' are derivatives along the motion, on the graph of the
+text. Sources: Spong 1987, spec R-51, R-54; De Luca and Book, Springer Handbook of Robotics, 11.1.
 """
 
 from __future__ import annotations

@@ -1,21 +1,17 @@
-"""The errors of the reduced model of elastic drives, and this model in vector-parameters.
+"""The errors of the reduced model of elastic drives, and this model in vector-parameters alone.
 
     full      a rotor moves as a body: on its carrier, with its spin
     reduced   its energy is that of its own spin, and of its mass riding on the carrier as if it did not turn
-What is dropped: in the inertia matrix, what ties a motor to the joints that turn its carrier, the spin inertia times
-the part of their axes along the rotor's; by velocities, the gyroscopic moments of the spinning rotor; and, of a rotor
-that is not balanced or not round, how its turning changes all that. Source: spec S0-51, R-51.
-
-The reduced model of elastic drives in vector-parameters alone: no sines and cosines.
+Dropped are the ties of a motor to the joints that turn its carrier, the gyroscopic moments of the spinning rotor, and,
+of a rotor that is not balanced or not round, how its turning changes all that. Source: spec S0-51, R-51.
 
     c      tan(q/2) of joints that turn, q of those that slide, tan(theta/2) of motors, with theta = qm / gear: the gear
            divides the angle, not its vector-parameter
     q'     = 2 c'/(1 + c^2)           q'' = 2 c''/(1 + c^2) - c q'^2
-    cos q  = (1 - c^2)/(1 + c^2)      sin q = 2 c/(1 + c^2)
     P      of the spring at the angles themselves, 2 atan(c): K(c1 - c2) is half of it at best, for small angles
 No vector-parameter belongs to a half-turn. So c may be that of q - pi k, k the number of `half_turns` by which the
-angle is ahead: with k the nearest whole number to q/pi, |c| is at most 1 and nothing is singular anywhere.
-Source: Mladenova (284)-(289), corrected as in spec E-49, R-52.
+angle is ahead: with k the nearest whole number to q/pi, |c| is at most 1. Source: Mladenova (284)-(289), corrected as
+in spec E-49, R-52.
 """
 
 from __future__ import annotations

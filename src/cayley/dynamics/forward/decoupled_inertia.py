@@ -1,22 +1,15 @@
 """The equations of motion of a mechanism with a diagonal inertia matrix: H qdd + h = P, turned.
 
-    O     rotation with O^T H O diagonal         s   the rate of O in its own axes: O' = O s~, s~ skew
+    O     rotation with O^T H O = Hd diagonal: the principal axes, in closed form for (3, 3), by LAPACK for others
+    s     the rate of O in its own axes: O' = O s~,  s_ij = (O^T H' O)_ij / (h_j - h_i), h the principal inertias
     eta   quasi-velocities O^T q'                qb  coordinates O^T q
-Quasi-velocities give explicit equations:  Hd (eta' + s~ eta) + O^T h = O^T P,  q' = O eta, for any number of degrees of
-freedom. Coordinates do not, as O'' contains q'': Hd (qb'' + 2 s~ qb' + O^T O'' qb) + O^T h = O^T P. Where principal
-inertias coincide see `principal_axes`. Of joints that turn and joints that slide together, H has several units: its
-principal axes belong to radians and metres, and are others for other units. Source: Mladenova (206)-(213), without the
+Quasi-velocities give explicit equations:  Hd (eta' + s~ eta) + O^T h = O^T P,  q' = O eta. Coordinates do not, as O''
+contains q'': Hd (qb'' + 2 s~ qb' + O^T O'' qb) + O^T h = O^T P. The axes are ordered and signed as those that are given
+as `near`, so that they follow a motion. Where principal inertias coincide the axes are not determined, and where they
+cross O is not continuous: an error, or, `carried`, axes of one inertia are those nearest to `near` in their common
+plane, and do not turn in it, which is all that quasi-velocities need. Of joints that turn and joints that slide
+together, the principal axes belong to radians and metres. Source: Mladenova 5.2-5.5, (206)-(213), without the
 transposes on O' and O'' as in spec E-38b, and with quasi-velocities as in spec E-39; R-41, S0-86.
-
-The principal axes of an inertia matrix of any size, and how they turn as it changes.
-
-    O    (n, n) with O^T H O diagonal, a rotation
-    s    its rate in its own axes: O' = O s~,  s_ij = (O^T H' O)_ij / (h_j - h_i), h the principal inertias
-Of a matrix (3, 3) the axes are found in closed form, by vector-parameters; of others by LAPACK. They are ordered and
-signed as those that are given as `near`, so that they follow a motion. Where principal inertias coincide the axes are
-not determined, and where they cross O is not continuous. Refused, as the coordinates O^T q need it; or carried: axes of
-one inertia are those nearest to `near` in their common plane, and do not turn in it, which leaves H diagonal and O
-smooth at that instant, and is all that quasi-velocities need. Sources: Mladenova 5.2-5.5, spec R-41, S0-86.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Forward dynamics with dry friction: at rest it holds a joint as long as it can (`systems.friction_and_stops`).
+"""Forward dynamics with dry friction, which at rest holds a joint as long as it can (`systems.friction_and_stops`); and
+the friction that rolling needs: of each contact, the force along the ground beside the force across it.
 
-How much friction it takes to roll: of each contact, the force along the ground beside the force across it.
-
-A cart on a planar base is taken as it stands on its wheels. Where it is more than the coefficient of friction the wheel
-would slip, and the constraint no longer says what happens. A contact that would have to pull has none to go by:
-infinity. NaN where other contacts could do the same, so that the motion does not tell (two wheels on one axle share
-their side forces in a way that it leaves open): what all contacts need together `slip_check` of `mechanisms.rolling`
-knows.
+A cart on a planar base is taken as it stands on its wheels. Where more is needed than the coefficient of friction the
+wheel would slip. Infinity: a contact that would have to pull. NaN: other contacts could do the same, as two wheels on
+one axle; what all contacts need together `slip_check` of `machines.rolling` knows.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Why a mechanism cannot be accelerated at a configuration: its inertia matrix is not positive definite, and what is to
-blame.
-
-Whether accelerations follow from forces: only where the inertia matrix is positive definite, and not by rounding
-alone.
+"""Whether accelerations follow from forces, and what is to blame where they do not: the inertia matrix must be positive
+definite, and not by rounding alone.
 
 Eliminated from the tips inwards, the matrix has one pivot for each velocity: the inertia that it feels when all that it
-carries gives way. Every pivot must be positive (`compiler.solving.definite`). Most mechanisms need no test: they are
-regular everywhere (`cayley.dynamics.inertia_matrix.always_regular`); only the others pay for one at run time.
+carries gives way. Every pivot must be positive (`compiler.solving.definite`). Most mechanisms are regular everywhere
+(`cayley.dynamics.inertia_matrix.always_regular`); only the others pay for a test at run time.
 """
 
 from __future__ import annotations
@@ -71,11 +68,14 @@ def inertia_regularity(tree: Tree, q: ArrayLike) -> InertiaRegularity:
     q = np.asarray(q, dtype=float)
     if tree.is_constrained:
         return _of_constrained(tree, q)
-    regular = np.asarray(regularity_kernel(tree)(q) == 1)
+    return _with_reasons(q, np.asarray(regularity_kernel(tree)(q) == 1), lambda at: why_singular(tree, at))
+
+
+def _with_reasons(q: Array, regular: Array, why: Callable[[Array], str | None]) -> InertiaRegularity:
     reasons = np.full(regular.shape, "", dtype=object)
     for state in map(tuple, np.argwhere(~regular)):
         finite = np.isfinite(q[state]).all()
-        reasons[state] = why_singular(tree, q[state]) or _NEARLY if finite else "the configuration is not finite"
+        reasons[state] = why(q[state]) or _NEARLY if finite else "the configuration is not finite"
     return InertiaRegularity(regular, reasons)
 
 
@@ -89,14 +89,15 @@ def _of_constrained(tree: Tree, q: Array) -> InertiaRegularity:
     explain = explanation_of_constraints(tree, constraint_structure(tree))
     regular = np.asarray(np.isfinite(kept(tree, "compliance", lambda: compliance_kernel(tree)).unchecked(q)).all(
         axis=(-2, -1)))
-    reasons = np.full(regular.shape, "", dtype=object)
-    for state in map(tuple, np.argwhere(~regular)):
-        reasons[state] = _NEARLY if np.isfinite(q[state]).all() else "the configuration is not finite"
+
+    def why(at: Array) -> str | None:
         try:
-            explain(q[state])
+            explain(at)
         except SingularityError as error:
-            reasons[state] = str(error)
-    return InertiaRegularity(regular, reasons)
+            return str(error)
+        return None
+
+    return _with_reasons(q, regular, why)
 
 
 @kept_with_owner

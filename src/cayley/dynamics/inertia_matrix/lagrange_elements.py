@@ -13,48 +13,28 @@ spec R5.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inertia_matrix.solve import mirrored
-from cayley.dynamics.rigid_links.energies import link_poses
+from cayley.dynamics.inverse.generalized_links import GeneralizedLink, generalized_links
 from cayley.dynamics.rigid_links.links import Links
-
-
-class Carried(NamedTuple):
-    """A joint and all that it moves, frozen together: in the root's axes."""
-
-    turns: bool
-    z: Array
-    origin: Array
-    mass: Scalar
-    U: Array
-    E: Array
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`."""
-    joints = carried(links, q)
+    joints = generalized_links(links, q)
     return mirrored([[_entry(joints[j], joints[i]) for j in range(i + 1)] for i in range(len(joints))])
 
 
 def entry(links: Links, q: Array, j: int, i: int) -> Scalar:
     """The entry of row j and column i alone, counted from 0; the matrix is symmetric."""
-    joints = carried(links, q)
+    joints = generalized_links(links, q)
     return _entry(joints[min(j, i)], joints[max(j, i)])
 
 
-def carried(links: Links, q: Array) -> list[Carried]:
-    """Each joint with its generalized link."""
-    return [Carried(link.is_revolute, R[:, 2], p, body.mass, R @ body.first, R @ body.inertia @ R.T)
-            for link, (R, p), body in zip(links.links, link_poses(links, q), composite_bodies(links, q), strict=True)]
-
-
-def _entry(row: Carried, column: Carried) -> Scalar:
-    s = column.origin - row.origin
+def _entry(row: GeneralizedLink, column: GeneralizedLink) -> Scalar:
+    s = column.p - row.p
     (_, z, _, mass, U, E) = column
     if row.turns and column.turns:
         return row.z @ (E @ z - np.cross(s, np.cross(U, z)))  # (6.3.44)

@@ -10,31 +10,24 @@ True
 from __future__ import annotations
 
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.methods import Method
+from cayley.dynamics.rigid_links.methods import Method, methods_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.spatial_operators import minimal_links_and_rotors
 
-
-def _here(module: str) -> str:
-    return f"cayley.dynamics.inertia_matrix.{module}"
-
-
-METHODS: dict[str, Method] = {
-    "composite-bodies": Method(_here("composite_bodies_for_trees"),
+METHODS = methods_of("cayley.dynamics.inertia_matrix", {
+    "composite-bodies": Method("composite_bodies_for_trees",
                                "Walker & Orin 1982, method 3, on base parameters; the default", minimal_links),
-    "plain-composite-bodies": Method(_here("composite_bodies_for_trees"),
+    "plain-composite-bodies": Method("composite_bodies_for_trees",
                                      "Walker & Orin 1982, method 3, in the frames of the model", links_of),
-    "walker-orin-1": Method(_here("walker_orin"), "Walker & Orin 1982, method 1: unit accelerations"),
-    "walker-orin-2": Method(_here("walker_orin_symmetric"),
-                            "Walker & Orin 1982, method 2: unit accelerations, one triangle"),
-    "walker-orin-3": Method(_here("walker_orin_3"), "Walker & Orin 1982, method 3; Balafoutis & Patel, Algorithm 6.1"),
-    "spatial-composites": Method(_here("spatial_composites"), "Featherstone 1987, in spatial vectors", links_of),
-    "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 1", links_of),
-    "links-and-rotors": Method(_here("links_and_rotors"), "Mladenova, section 7.4.1, with the rotors of drives",
+    "walker-orin-1": Method("walker_orin", "Walker & Orin 1982, method 1: unit accelerations"),
+    "walker-orin-2": Method("walker_orin_symmetric", "Walker & Orin 1982, method 2: unit accelerations, one triangle"),
+    "walker-orin-3": Method("walker_orin_3", "Walker & Orin 1982, method 3; Balafoutis & Patel, Algorithm 6.1"),
+    "spatial-composites": Method("spatial_composites", "Featherstone 1987, in spatial vectors", links_of),
+    "orthogonal-complement": Method("orthogonal_complement", "Angeles & Ma 1988, method 1", links_of),
+    "links-and-rotors": Method("links_and_rotors", "Mladenova, section 7.4.1, with the rotors of drives",
                                minimal_links_and_rotors),
-    "operator-factors": Method(_here("operator_factors"), "Rodriguez & Kreutz 1990: triangular factors"),
-    "generalized-links": Method(_here("generalized_links"), "Balafoutis & Patel, Algorithm 6.2"),
-    "lagrange-elements": Method(_here("lagrange_elements"), "Balafoutis & Patel (6.3.44): entries in closed form"),
-    "kinetic-energy": Method(_here("kinetic_energy_tensor"),
-                             "Balafoutis & Patel (6.3.42): the tensor of the kinetic energy"), }
+    "operator-factors": Method("operator_factors", "Rodriguez & Kreutz 1990: triangular factors"),
+    "generalized-links": Method("generalized_links", "Balafoutis & Patel, Algorithm 6.2"),
+    "lagrange-elements": Method("lagrange_elements", "Balafoutis & Patel (6.3.44): entries in closed form"),
+    "kinetic-energy": Method("kinetic_energy_tensor", "Balafoutis & Patel (6.3.42): the tensor of the kinetic energy")})
 DEFAULT = "composite-bodies"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.passes import LagrangeCoefficients
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import UnsupportedError
@@ -28,8 +28,10 @@ _Z = np.array([0.0, 0.0, 1.0])
 class GeneralizedLink(NamedTuple):
     """The axis and origin of a joint, and what it carries, in the root's axes."""
 
+    turns: bool
     z: Array
     p: Array
+    mass: Scalar
     U: Array
     E: Array
 
@@ -43,6 +45,11 @@ def closed_form(links: Links, q: Array) -> LagrangeCoefficients:
     array([[ 0.  , -0.15],
            [-0.15, -0.15]])
     """
+    for link in links.links:
+        if not link.is_revolute:
+            raise UnsupportedError(
+                f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {links.name} "
+                f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
     carried = generalized_links(links, q)
     n = len(carried)
     d: list[list[Any]] = [[0.0] * n for _ in range(n)]
@@ -69,11 +76,6 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
 
 def generalized_links(links: Links, q: Array) -> list[GeneralizedLink]:
     """The links that each joint of a chain carries, in the root's axes."""
-    for link in links.links:
-        if not link.is_revolute:
-            raise UnsupportedError(
-                f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {links.name} "
-                f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
     R = [np.eye(3)]
     p = [np.zeros(3)]
     for link in links.links:
@@ -91,12 +93,12 @@ def generalized_links(links: Links, q: Array) -> list[GeneralizedLink]:
         U = U + mass * s + R[i] @ n                                                     # (5.2.20b)
         mass = mass + m
         s = p[i] - p[i - 1]
-        found.append(GeneralizedLink(R[i] @ _Z, p[i], U, E))
+        found.append(GeneralizedLink(links.links[i - 1].is_revolute, R[i] @ _Z, p[i], mass, U, E))
     return found[::-1]
 
 
 def _inertia(outer: GeneralizedLink, inner: GeneralizedLink) -> float:
-    z, p, U, E = outer
+    _, z, p, _, U, E = outer
     return z @ (E @ inner.z) + z @ np.cross(U, np.cross(inner.z, p - inner.p))          # (5.2.19a)
 
 

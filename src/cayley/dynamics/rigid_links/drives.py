@@ -1,13 +1,8 @@
-"""The terms that drives of joints add to the links: the inertia of rotors behind gears, friction, and springs.
-Mechanisms include it on request:
-
-    real = arm.including("armature", "friction")
-
-The springs of elastic drives in the equations of motion: what each takes of the joint and of the motor that it ties.
+"""The terms that drives of joints add to the links: rotors, friction and springs, as far as they are included.
 
     tau = M qdd + ... - P at the joint,  + P / gear at its motor      P = spring.torque(q, qd, qm / gear, qmd / gear)
-Source: spec S0-49 with errata E-45, from virtual work: P (dqm / gear - dq) is what the motor gives up.
-With "springs" included the motors are held at zero, and springs act upon the joints alone.
+With "springs" included the motors are held at zero, and springs act upon the joints alone. Source: spec S0-49 with
+errata E-45, from virtual work: P (dqm / gear - dq) is what the motor gives up.
 """
 
 from __future__ import annotations

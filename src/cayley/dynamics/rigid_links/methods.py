@@ -37,6 +37,11 @@ class Method(NamedTuple):
         return option in signature(getattr(import_module(self.module), function)).parameters
 
 
+def methods_of(package: str, table: Mapping[str, Method]) -> dict[str, Method]:
+    """A table of methods whose modules are in one package."""
+    return {name: method._replace(module=f"{package}.{method.module}") for name, method in table.items()}
+
+
 def check_method(name: str, method: str, methods: Mapping[str, Method]) -> None:
     """Check that a function has a method of this name."""
     if method not in methods:

@@ -1,22 +1,18 @@
 """The links of a mechanism in the frames and with the moments that cost the fewest operations. The motion and the
 forces are the same.
 
-Frames. The frame of a revolute joint may be moved along its axis and turned about it. Here the origin of link i is the
-foot, on its own axis, of the common normal with its parent's axis, and the parent's x axis is along that normal: then A
-= Rx(alpha) Rz(q) and the offset is (a, 0, d), one number less than in Denavit-Hartenberg frames. A prismatic joint's
-link takes the axes of its parent and the origin of the link that it carries: its A is 1. The root's frame is that of
-the first link.
+Frames. The origin of link i is the foot, on its own axis, of the common normal with its parent's axis, and the parent's
+x axis is along that normal: then A = Rx(alpha) Rz(q) and the offset is (a, 0, d), one number less than in
+Denavit-Hartenberg frames. A prismatic joint's link takes the axes of its parent and the origin of the link that it
+carries: its A is 1. The root's frame is that of the first link.
 
-Moments. Whatever lies on the axis of a revolute joint moves with its parent as well. The mass distribution m, uz, Jzz
-of a link along its axis is therefore given to the parent; so is the whole second moment of a sliding link, and the mass
-of a ball-jointed one. What is left is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links
-but the first few have then no mass at all.
+Moments. The mass distribution m, uz, Jzz of a link along the axis of a revolute joint moves with the parent as well,
+and is given to it; so is the whole second moment of a sliding link, and the mass of a ball-jointed one. What is left is
+what the joint can feel: the base parameters (Gautier & Khalil 1990).
 
-Structure apart from values. The numbers of the model may be inputs (symbols, with samples of their values). Which
-entries are zero is then what is zero for all samples; how far frames are moved along axes follows the inputs; how they
-are turned about them is decided by the nominal values.
-
-Source: equations (D-9)-(D-10) of docs/developers/theory/inverse_dynamics.md.
+Numbers of the model may be inputs (symbols, with samples of their values): entries are zero that are zero for all
+samples, frames are moved along axes by the inputs, and turned about them by the nominal values. Source: equations
+(D-9)-(D-10) of docs/developers/theory/inverse_dynamics.md.
 """
 
 from __future__ import annotations

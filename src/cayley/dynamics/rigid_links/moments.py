@@ -3,16 +3,10 @@
     mass     m = integral dm
     first    u = integral r dm
     second   J = integral r r^T dm, the Euler tensor
-They add up over bodies, and a change of the frame is one formula. The moments need not be those of a real body: those
-of a link whose share was partly given to its neighbour are moments like any others. Source: Balafoutis & Patel
-(4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/developers/theory/tensors.md.
-
-The ten numbers of a link in which forces are linear, as a vector, in other frames, and in other words.
-
-    (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)     the moments of `cayley.dynamics.rigid_links.moments` about the
-                                                      link's origin
-    (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)  mass, first moment and inertia tensor about the origin, in
-    Pinocchio's order
+They add up over bodies, and a change of the frame is one formula; they need not be those of a real body. As vectors of
+ten numbers, in which forces are linear, they are (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz), or, in the order of
+Pinocchio, mass, first moment and inertia tensor about the origin, (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz).
+Source: Balafoutis & Patel (4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/developers/theory/tensors.md.
 """
 
 from __future__ import annotations
