@@ -59,8 +59,7 @@ def _joined(tree: Tree, carried: Tree, roots: Sequence[Body], mounts: Sequence[J
     """Union of two trees: what hung on the root of the second hangs on a body of the first, at a pose there."""
     root = carried.bodies[0].name
     body, place = on
-    joints = [_on_carrier(each, body, place) if each.parent == root else each for each in carried.joints]
-    joints = [_with_carrier(each, root, body, place) for each in joints]
+    joints = [_on_carrier(each, root, body, place) for each in carried.joints]
     frames = [replace(each, body=body, pose=place @ np.asarray(each.pose)) if each.body == root else each
               for each in carried.frames]
     whole = replace(tree, actuated=_both_drives(tree, carried, mounts)).with_parts(
@@ -70,20 +69,14 @@ def _joined(tree: Tree, carried: Tree, roots: Sequence[Body], mounts: Sequence[J
     return whole.with_constraints((*tree.loops, *carried.loops), (*tree.constraints, *carried.constraints))
 
 
-def _on_carrier(joint: Joint, body: str, place: Array) -> Joint:
-    rotor = joint.rotor
-    if rotor.place is not None and rotor.carrier is None:
-        rotor = replace(rotor, place=tuple(map(tuple, (place @ np.asarray(rotor.place)).tolist())))
-    return replace(joint, parent=body, placement=place @ np.asarray(joint.placement), rotor=rotor)
-
-
-def _with_carrier(joint: Joint, root: str, body: str, place: Array) -> Joint:
-    """Joint whose rotor was carried by the old root, now carried by the body that replaces it."""
-    rotor = joint.rotor
-    if rotor.carrier != root:
+def _on_carrier(joint: Joint, root: str, body: str, place: Array) -> Joint:
+    """Joint that hung on the old root, or whose rotor did, on the body that replaces it."""
+    if joint.rotor.carrier == root:
+        joint = replace(joint, rotor=joint.rotor.moved(place, body))
+    if joint.parent != root:
         return joint
-    there = None if rotor.place is None else tuple(map(tuple, (place @ np.asarray(rotor.place)).tolist()))
-    return replace(joint, rotor=replace(rotor, carrier=body, place=there))
+    rotor = joint.rotor.moved(place, None) if joint.rotor.carrier is None else joint.rotor
+    return replace(joint, parent=body, placement=place @ np.asarray(joint.placement), rotor=rotor)
 
 
 def _both_drives(tree: Tree, carried: Tree, mounts: Sequence[Joint]) -> tuple[str, ...] | None:

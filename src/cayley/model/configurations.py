@@ -54,6 +54,12 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
+def _check_shape(tree: Tree, q: Array) -> Array:
+    if q.shape[-1:] != (tree.nq,):
+        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    return q
+
+
 def with_mimic_joints(tree: Tree, q: ArrayLike) -> Array:
     """The configurations (..., nq) with every joint that follows another (`mimic`) where that one takes it, along
     chains too.
@@ -65,9 +71,7 @@ def with_mimic_joints(tree: Tree, q: ArrayLike) -> Array:
     >>> with_mimic_joints(hand, [0.0] * 7 + [0.02, 0.0])[7:]
     array([0.02, 0.02])
     """
-    found: Array = np.array(q, dtype=np.float64)
-    if found.shape[-1:] != (tree.nq,):
-        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {found.shape}")
+    found = _check_shape(tree, np.array(q, dtype=np.float64))
     for number, (leader, multiplier, offset) in tree.mimic_joints.items():
         found[..., tree.q_slices[number]] = multiplier * found[..., tree.q_slices[leader]] + offset
     return found
@@ -82,9 +86,7 @@ def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolera
     Traceback (most recent call last):
     cayley.errors.ModelError: joint 'joint3' of puma560 is at 9 in the configuration: beyond its limits, from ... to ...
     """
-    q = numbers(q, f"the coordinates of {tree.name}")
-    if q.shape[-1:] != (tree.nq,):
-        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    q = _check_shape(tree, numbers(q, f"the coordinates of {tree.name}"))
     bad = first_failure(np.isfinite(q).all(axis=-1))
     if bad is not None:
         raise GeometryError(f"configuration{place(bad)} of {tree.name} is not finite: {q[bad].tolist()}")
@@ -115,9 +117,7 @@ def _if_degrees(joint: Joint, angle: float, low: float, high: float) -> str:
 def normalized(tree: Tree, q: ArrayLike) -> Array:
     """The configurations (..., nq) with their quaternions brought to length one; what else there is in them is not
     touched."""
-    q = np.array(q, dtype=np.float64)
-    if q.shape[-1:] != (tree.nq,):
-        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    q = _check_shape(tree, np.array(q, dtype=np.float64))
     for joint, turn in quaternion_places(tree):
         largest = np.abs(q[..., turn]).max(axis=-1, keepdims=True)
         if not ((largest > 0) & (largest < np.inf)).all():

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from cayley.compiler.tracing.nominal_values import is_symbolic
+from cayley.compiler.tracing.symbols import Symbols
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.wording import shown
 
@@ -14,3 +19,19 @@ def check_finite(part: object, what: str) -> None:
         if isinstance(value, (int, float)) and not -LARGEST <= value <= LARGEST:
             raise ModelError(
                 f"the {name} of a {what} is {shown(value)}: it must be a finite number that is not absurdly large")
+
+
+def frozen(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
+    """A read-only array of finite floats of the given shape; symbols stay what they are."""
+    if is_symbolic(values):
+        return np.asarray(values, dtype=object).reshape(shape).view(Symbols)
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what} must be numbers of shape {shape}, not {shown(values)}") from error
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ModelError(f"{what} must be finite numbers of shape {shape}, not {shown(values)}")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ModelError(f"{what} has the entry {np.abs(array).max():g}, which is absurdly large; the units are SI")
+    array.flags.writeable = False
+    return array

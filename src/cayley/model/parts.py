@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
-from cayley.compiler.tracing.symbols import Symbols
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
-from cayley.model.finite import LARGEST, check_finite
+from cayley.model.finite import LARGEST, check_finite, frozen
 from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.rotor import Rotor
@@ -29,22 +28,6 @@ _ROUNDING = 1e-15  # entries of a pose this near to 0, and of its rotation to 1,
 
 __all__ = ["LARGEST", "NO_LIMIT", "Body", "BodyByMoments", "Frame", "Friction", "Immutable", "Joint", "Limits",
            "Locked", "Loop", "Mimic", "NamedConfiguration", "Rotor", "frozen", "frozen_pose"]
-
-
-def frozen(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
-    """A read-only array of finite floats of the given shape; symbols stay what they are."""
-    if is_symbolic(values):
-        return np.asarray(values, dtype=object).reshape(shape).view(Symbols)
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what} must be numbers of shape {shape}, not {shown(values)}") from error
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ModelError(f"{what} must be finite numbers of shape {shape}, not {shown(values)}")
-    if np.abs(array).max(initial=0.0) > LARGEST:
-        raise ModelError(f"{what} has the entry {np.abs(array).max():g}, which is absurdly large; the units are SI")
-    array.flags.writeable = False
-    return array
 
 
 class Immutable:
@@ -61,16 +44,12 @@ def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
     array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
     if is_symbolic(array):
         return array
-    defect = _pose_defect(array)
+    # without the compiler: reading a robot compiles nothing
+    defect = max(float(rotation_defect.reference(array[:3, :3])), float(np.abs(array[3] - (0.0, 0.0, 0.0, 1.0)).max()))
     if not defect <= tolerance_of(pose):
         raise ModelError(f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the "
                          "last row 0 0 0 1")
     return _exact(array)
-
-
-def _pose_defect(pose: Array) -> float:
-    """`cayley.geometry.motions.pose_defect` without the compiler: reading a robot compiles nothing."""
-    return max(float(rotation_defect.reference(pose[:3, :3])), float(np.abs(pose[3] - (0.0, 0.0, 0.0, 1.0)).max()))
 
 
 def _exact(pose: Array) -> Array:

@@ -74,25 +74,18 @@ def _moments(body: Body, pose: Array) -> tuple[Scalar, Array, Array]:
 def _moved(joint: Joint, places: dict[str, tuple[str, Array]]) -> Joint:
     """A joint on the body that its parent has become a part of, and its rotor on that of its carrier."""
     head, pose = places[joint.parent]
-    rotor = joint.rotor
-    if rotor.carrier is not None:
-        carrier, there = places[rotor.carrier]
-        place = rotor.place if rotor.place is None else tuple(map(tuple, (there @ np.asarray(rotor.place)).tolist()))
-        rotor = replace(rotor, carrier=carrier, place=place)
-    elif rotor.place is not None:
-        rotor = replace(rotor, place=tuple(map(tuple, (pose @ np.asarray(rotor.place)).tolist())))
+    carrier = joint.rotor.carrier
+    there = (None, pose) if carrier is None else places[carrier]
+    rotor = joint.rotor.moved(there[1], there[0])
     return replace(joint, parent=head, placement=pose @ np.asarray(joint.placement), rotor=rotor)
 
 
 def _check_nothing_on_motors(tree: Tree, bare: Tree) -> None:
-    lost = [name for name in _hanging(tree) if name not in set(_hanging(bare))]
+    hanging, kept = ([each.name for each in (*one.frames, *one.loops, *one.constraints)] for one in (tree, bare))
+    lost = [name for name in hanging if name not in kept]
     if lost:
         raise ModelError(f"{', '.join(map(repr, lost))} of {tree.name} hang on motors, which are parts of it: reduce "
                          "it before drives are included, `including()`")
-
-
-def _hanging(tree: Tree) -> list[str]:
-    return [*[frame.name for frame in tree.frames], *[each.name for each in (*tree.loops, *tree.constraints)]]
 
 
 def subtree(tree: Tree, body: str, q: ArrayLike | None = None) -> Tree:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 
 import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
-from cayley.model.finite import LARGEST, check_finite
+from cayley.model.finite import check_finite, frozen
 from cayley.model.friction import Friction
 from cayley.model.winding import Winding
 from cayley.wording import shown
@@ -54,10 +54,10 @@ class Rotor:
             raise ModelError(f"the inertia of a rotor is {self.inertia}: it cannot be negative")
         if self.mass is not None and not self.mass >= 0:
             raise ModelError(f"the mass of a rotor is {shown(self.mass)}: it cannot be negative")
-        object.__setattr__(self, "center", _numbers(self.center, (3,), "center"))
-        for key, size in (("tensor", 3), ("place", 4)):
-            if getattr(self, key) is not None:
-                object.__setattr__(self, key, _numbers(getattr(self, key), (size, size), key))
+        for key, shape in (("center", (3,)), ("tensor", (3, 3)), ("place", (4, 4))):
+            if getattr(self, key) is not None:  # as tuples, so that rotors can be compared
+                numbers = frozen(getattr(self, key), shape, f"the {key} of a rotor").tolist()
+                object.__setattr__(self, key, tuple(numbers) if shape == (3,) else tuple(map(tuple, numbers)))
         if self.mass is None and (self.tensor is not None or any(self.center)):
             raise ModelError("a rotor has a centre of mass or a tensor of inertia, but no mass: give it one, 0 if that "
                              "is negligible")
@@ -119,20 +119,14 @@ class Rotor:
         """Rotor with its inertia about the axis alone, without mass and centre."""
         return Rotor(self.inertia, self.gear, friction=self.friction, winding=self.winding)
 
+    def moved(self, pose: Array, carrier: str | None) -> Rotor:
+        """The rotor on another carrier, in whose frame the old one's has this pose (4, 4)."""
+        place = None if self.place is None else tuple(map(tuple, (pose @ np.asarray(self.place)).tolist()))
+        return replace(self, carrier=carrier, place=place)
+
     @property
     def central_inertia(self) -> Array:
         """The tensor (3, 3) about the centre of mass; where it was not given, that of the spin alone."""
         if self.tensor is not None:
             return np.asarray(self.tensor)
         return np.diag([0.0, 0.0, self.inertia - self._offset])
-
-
-def _numbers(values: ArrayLike, shape: tuple[int, ...], what: str) -> tuple[float, ...] | Rows:
-    """Numbers as tuples, in tuples for a matrix, so that rotors can be compared."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"the {what} of a rotor must be numbers of shape {shape}, not {shown(values)}") from error
-    if array.shape != shape or not (np.abs(array) <= LARGEST).all():
-        raise ModelError(f"the {what} of a rotor must be finite numbers of shape {shape}, not {shown(values)}")
-    return tuple(tuple(row) for row in array.tolist()) if len(shape) == 2 else tuple(array.tolist())

@@ -53,28 +53,29 @@ def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ModelError(f"{whose} is {shown(text)}, which is not a formula such as 2*t + sin(pi*t)") from None
-    fault = _fault(tree, names) or _numeric_fault(tree, names)
-    if fault:
-        raise ModelError(f"{whose} is {shown(text)}, where {fault}")
+    try:
+        _check_numbers(tree, names)
+    except _FaultError as fault:
+        raise ModelError(f"{whose} is {shown(text)}, where {fault}") from None
     return lambda *values: _value(tree, dict(zip(names, values, strict=True)))
 
 
-def _numeric_fault(tree: ast.expr, names: Sequence[str]) -> str | None:
-    """Message about the part of a formula that is not a real number, or None."""
+def _check_numbers(tree: ast.expr, names: Sequence[str]) -> None:
+    """Raise for a part of a formula that is not allowed, or not a real number."""
+    tried = np.random.default_rng(0).normal(size=(len(names), _TRIED)) * np.geomspace(1e-6, 1e6, _TRIED)
+    alike = np.broadcast_to(np.linspace(-10.0, 10.0, _TRIED), tried.shape)
+    is_finite = _is_finite(tree, dict(zip(names, np.concatenate([tried, alike], axis=1), strict=True)))
     parts = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call)]
     for part in parts:
         if _is_constant(part) and not _is_finite(part, {}):
-            return f"{ast.unparse(part)!r} is no number"
+            raise _FaultError(f"{ast.unparse(part)!r} is no number")
     for part in parts:
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow) and not _is_constant(part.left) and (
                 _is_constant(part.right) and not _is_power(float(_value(part.right, {})))):
-            return (f"the exponent {ast.unparse(part.right)!r} is neither a whole number nor half of one, up to "
-                    f"{_LARGEST_POWER}: write x**y as exp(y*log(x))")
-    tried = np.random.default_rng(0).normal(size=(len(names), _TRIED)) * np.geomspace(1e-6, 1e6, _TRIED)
-    alike = np.broadcast_to(np.linspace(-10.0, 10.0, _TRIED), tried.shape)
-    if not _is_finite(tree, dict(zip(names, np.concatenate([tried, alike], axis=1), strict=True))):
-        return "there is no number, whatever its names stand for"
-    return None
+            raise _FaultError(f"the exponent {ast.unparse(part.right)!r} is neither a whole number nor half of one, up "
+                              f"to {_LARGEST_POWER}: write x**y as exp(y*log(x))")
+    if not is_finite:
+        raise _FaultError("there is no number, whatever its names stand for")
 
 
 def _is_constant(node: ast.expr) -> bool:
@@ -96,39 +97,32 @@ def _is_finite(node: ast.expr, values: Mapping[str, Array]) -> bool:
     return bool(found.dtype.kind != "c" and np.isfinite(found).any())
 
 
-def _fault(node: ast.expr, names: Sequence[str]) -> str | None:
-    """Message about a node that is not allowed in a formula, or None."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        fits = not isinstance(node.value, bool) and abs(node.value) < _LARGEST
-        return None if fits else f"{shown(node.value)} is no number that fits"
-    if isinstance(node, ast.Name):
-        known = [*names, "pi"]
-        return None if node.id in known else f"{node.id} is unknown{did_you_mean(node.id, known)}"
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _fault(node.left, names) or _fault(node.right, names)
-    if isinstance(node, ast.UnaryOp) and type(node.op) in _SIGNS:
-        return _fault(node.operand, names)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and len(node.args) == 1:
-        if node.func.id not in _FUNCTIONS:
-            return f"{node.func.id} is no function that formulas know{did_you_mean(node.func.id, _FUNCTIONS)}"
-        return _fault(node.args[0], names)
-    return f"{ast.unparse(node)!r} is neither a number, a name, + - * / ** nor a function of one argument"
+class _FaultError(Exception):
+    """What is wrong in a formula."""
 
 
 def _value(node: ast.expr, values: Mapping[str, Scalar]) -> Scalar:
     match node:
-        case ast.Constant():
-            return float(node.value)  # type: ignore[arg-type]  # a number, which was checked
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool) and abs(number) < _LARGEST:
+            return float(number)
+        case ast.Constant(value=int() | float()):
+            raise _FaultError(f"{shown(node.value)} is no number that fits")
         case ast.Name():
+            if node.id not in values and node.id != "pi":
+                raise _FaultError(f"{node.id} is unknown{did_you_mean(node.id, [*values, 'pi'])}")
             return values.get(node.id, np.pi)
-        case ast.BinOp(left=ast.expr() as base, op=ast.Pow(), right=ast.Constant(value=int() as power)):
+        case ast.BinOp(left=ast.expr() as base, op=ast.Pow(), right=ast.Constant(value=int() as power) as constant):
+            _value(constant, values)  # which must fit
             return _value(base, values)**power
         case ast.BinOp(left=ast.expr() as base, op=ast.Pow(), right=ast.expr() as power) if not _is_constant(power):
             return np.exp(_value(power, values) * np.log(_value(base, values)))
-        case ast.BinOp():
+        case ast.BinOp() if type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](_value(node.left, values), _value(node.right, values))
-        case ast.UnaryOp():
+        case ast.UnaryOp() if type(node.op) in _SIGNS:
             return _SIGNS[type(node.op)](_value(node.operand, values))
-        case ast.Call(func=ast.Name() as function):
-            return _FUNCTIONS[function.id](_value(node.args[0], values))
-    raise AssertionError(ast.dump(node))
+        case ast.Call(func=ast.Name() as function, args=[argument], keywords=[]):
+            if function.id not in _FUNCTIONS:
+                raise _FaultError(f"{function.id} is no function that formulas know"
+                                  f"{did_you_mean(function.id, _FUNCTIONS)}")
+            return _FUNCTIONS[function.id](_value(argument, values))
+    raise _FaultError(f"{ast.unparse(node)!r} is neither a number, a name, + - * / ** nor a function of one argument")

@@ -283,7 +283,7 @@ def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) ->
         (np.count_nonzero([model.opt.density, model.opt.viscosity]), "[property|properties] of the fluid around it"),
     ):
         if count:
-            yield f"{count} {in_number(what + ' [is|are] left out', count)}"
+            yield f"{count} {in_number(what + ' [is|are] left out', int(count))}"
 
 
 def _is_plain_motor(model: MjModel, k: int) -> bool:

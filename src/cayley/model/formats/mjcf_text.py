@@ -9,16 +9,17 @@ constraints are written by `mjcf_equality_text`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
+from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.model.formats.format import check_holds
 from cayley.model.formats.mjcf_equality_text import EqualityText
-from cayley.model.formats.xml_elements import quoted
+from cayley.model.formats.xml_elements import indented, left_out_comments, quoted, words
 from cayley.model.joint_kinds.motion import Axis
 from cayley.model.named_configurations import NamedConfigurations
 from cayley.model.parts import Body, Frame, Friction, Joint
@@ -61,17 +62,16 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     amends = ' boundmass="1e-09" boundinertia="1e-12"' * bool(light) + ' balanceinertia="true"' * bool(odd)
     lines = [
         f"<mujoco model={quoted(tree.name)}>",
-        *[f"  <!-- not in MJCF: {part.replace('--', '- -')} -->"
-          for part in lost], f'  <compiler angle="radian" inertiafromgeom="false"{amends}/>',
-        f'  <option gravity="{_words(tree.gravity)}"/>', "  <worldbody>",
-        *_indented(_world(tree, [*tree.frames, *equality.sites.values()]), 2), "  </worldbody>"]
+        *left_out_comments("MJCF", lost), f'  <compiler angle="radian" inertiafromgeom="false"{amends}/>',
+        f'  <option gravity="{words(tree.gravity)}"/>', "  <worldbody>",
+        *indented(_world(tree, [*tree.frames, *equality.sites.values()]), 2), "  </worldbody>"]
     motors = [
         line for joint in tree.joints if tree.actuated and joint.name in tree.actuated for line in _motors(tree, joint)]
-    keys = [f'<key name={quoted(name)} qpos="{_words(q)}"/>' for name, q in NamedConfigurations(tree).items()]
+    keys = [f'<key name={quoted(name)} qpos="{words(q)}"/>' for name, q in NamedConfigurations(tree).items()]
     for tag, found in (("tendon", equality.tendons), ("equality", equality.equalities), ("actuator", motors),
                        ("keyframe", keys)):
         if found:
-            lines += [f"  <{tag}>", *_indented(found, 2), f"  </{tag}>"]
+            lines += [f"  <{tag}>", *indented(found, 2), f"  </{tag}>"]
     return "\n".join([*lines, "</mujoco>", ""])
 
 
@@ -128,7 +128,9 @@ def _lost_spring(joint: Joint) -> Iterator[str]:
 def _too_light(tree: Tree) -> Iterator[str]:
     """Messages on moving bodies that have no mass or inertia, alone and with the bodies fixed to them."""
     for number, joint in enumerate(tree.joints):
-        if joint.motion.nv and not any(_has_mass(body) for body in _fixed_together(tree, number + 1)):
+        if joint.motion.nv and not any(
+                body.mass and (np.linalg.eigvalsh(body.inertia) > 1e-15).all()
+                for body in _fixed_together(tree, number + 1)):
             yield f"the missing mass or inertia of body {joint.child!r}"
 
 
@@ -137,10 +139,6 @@ def _fixed_together(tree: Tree, body: int) -> Iterator[Body]:
     for number, joint in enumerate(tree.joints):
         if tree.parents[number] == body and joint.motion.nv == 0:
             yield from _fixed_together(tree, number + 1)
-
-
-def _has_mass(body: Body) -> bool:
-    return bool(body.mass) and bool((np.linalg.eigvalsh(body.inertia) > 1e-15).all())
 
 
 def _is_odd(body: Body) -> bool:
@@ -162,7 +160,7 @@ def _world(tree: Tree, sites: Sequence[Frame]) -> Iterator[str]:
     if _is_world(root) and (root.name == "world" or any(_is_free(tree, tree.joints[k]) for k in _children(tree, 0))):
         yield from inner
         return
-    yield from [f"<body name={quoted(root.name)}>", *_indented([*_inertial(root), *inner], 1), "</body>"]
+    yield from [f"<body name={quoted(root.name)}>", *indented([*_inertial(root), *inner], 1), "</body>"]
 
 
 def _children(tree: Tree, body: int) -> list[int]:
@@ -186,28 +184,23 @@ def _body(tree: Tree, number: int, sites: Sequence[Frame]) -> Iterator[str]:
     joint = tree.joints[number]
     body = tree.bodies[number + 1]
     yield f"<body name={quoted(body.name)}{_place(joint.placement)}>"
-    yield from _indented([*_joints(tree, joint), *_inertial(body), *_sites(sites, body)], 1)
+    yield from indented([*_joints(tree, joint), *_inertial(body), *_sites(sites, body)], 1)
     for child in _children(tree, number + 1):
-        yield from _indented(_body(tree, child, sites), 1)
+        yield from indented(_body(tree, child, sites), 1)
     yield "</body>"
 
 
 def _inertial(body: Body) -> Iterator[str]:
     if body.mass:
-        moments, axes = (np.diag(body.inertia),
-                         np.eye(3)) if _is_diagonal(body.inertia) else np.linalg.eigh(body.inertia)
-        pose = np.eye(4)
-        pose[:3, :3] = axes * np.sign(np.linalg.det(axes))
+        diagonal = np.diag(body.inertia)
+        is_diagonal = np.array_equal(body.inertia, np.diag(diagonal))
+        moments, axes = (diagonal, np.eye(3)) if is_diagonal else np.linalg.eigh(body.inertia)
         least = np.sort(np.maximum(moments, 0.0))
         # a rod, a plate
         moments = np.minimum(np.maximum(moments, 0.0), max(least[2] - _ROUNDING * least[2], least[0] + least[1]))
-        turned = _place(pose)
-        yield (f'<inertial pos="{_words(body.center)}"{turned} mass="{float(body.mass)!r}" '
-               f'diaginertia="{_words(moments)}"/>')
-
-
-def _is_diagonal(inertia: Array) -> bool:
-    return bool(np.array_equal(inertia, np.diag(np.diag(inertia))))
+        turned = _place(Pose(axes * np.sign(np.linalg.det(axes)), np.zeros(3)).matrix)
+        yield (f'<inertial pos="{words(body.center)}"{turned} mass="{float(body.mass)!r}" '
+               f'diaginertia="{words(moments)}"/>')
 
 
 def _sites(sites: Sequence[Frame], body: Body) -> Iterator[str]:
@@ -217,20 +210,16 @@ def _sites(sites: Sequence[Frame], body: Body) -> Iterator[str]:
 
 
 def _joints(tree: Tree, joint: Joint) -> Iterator[str]:
+    spring = ((("stiffness", joint.spring.stiffness), ("springref", joint.spring.rest))
+              if isinstance(joint.spring, LinearSpring) else ())
     more = "".join(f' {key}="{float(value)!r}"'
                    for key, value in (("damping", joint.friction.viscous), ("frictionloss", joint.friction.coulomb),
-                                      ("armature", joint.rotor.reflected), *_spring(joint)) if value)
+                                      ("armature", joint.rotor.reflected), *spring) if value)
     parts = _parts(tree, joint)
     for k, (kind, axis) in enumerate(parts):
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
-        shown = "" if axis is None else f' axis="{_words(axis)}"{_range(joint, k)}'
+        shown = "" if axis is None else f' axis="{words(axis)}"{_range(joint, k)}'
         yield f'<joint name={quoted(name)} type="{kind}"{shown}{more}/>'
-
-
-def _spring(joint: Joint) -> Iterator[tuple[str, float]]:
-    if isinstance(joint.spring, LinearSpring):
-        yield "stiffness", joint.spring.stiffness
-        yield "springref", joint.spring.rest
 
 
 def _motors(tree: Tree, joint: Joint) -> Iterator[str]:
@@ -240,7 +229,7 @@ def _motors(tree: Tree, joint: Joint) -> Iterator[str]:
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
         velocities = {"free": 6, "ball": 3}.get(kind, 1)
         for direction in np.eye(6)[:velocities]:
-            gear = f' gear="{_words(direction)}"' if velocities > 1 else ""
+            gear = f' gear="{words(direction)}"' if velocities > 1 else ""
             yield f"<motor joint={quoted(name)}{gear}/>"
 
 
@@ -248,20 +237,13 @@ def _range(joint: Joint, k: int) -> str:
     low = joint.limits.lower[k]
     high = joint.limits.upper[k]
     effort = joint.limits.effort[k]
-    bounds = f' range="{_words((low, high))}" limited="true"' if np.isfinite([low, high]).all() and low < high else ""
-    return bounds + (f' actuatorfrcrange="{_words((-effort, effort))}" actuatorfrclimited="true"'
+    bounds = f' range="{words((low, high))}" limited="true"' if np.isfinite([low, high]).all() and low < high else ""
+    return bounds + (f' actuatorfrcrange="{words((-effort, effort))}" actuatorfrclimited="true"'
                      if 0 < effort < np.inf else "")
 
 
 def _place(pose: Array) -> str:
-    position = f' pos="{_words(pose[:3, 3])}"' if pose[:3, 3].any() else ""
+    position = f' pos="{words(pose[:3, 3])}"' if pose[:3, 3].any() else ""
     turned = not np.array_equal(pose[:3, :3], np.eye(3))
-    return position + (f' quat="{_words(quaternion_from_matrix(pose[:3, :3]))}"' if turned else "")
+    return position + (f' quat="{words(quaternion_from_matrix(pose[:3, :3]))}"' if turned else "")
 
-
-def _words(values: Iterable[float]) -> str:
-    return " ".join(repr(float(value) + 0.0) for value in values)
-
-
-def _indented(lines: Iterable[str], depth: int) -> list[str]:
-    return ["  " * depth + line for line in lines]

@@ -337,32 +337,25 @@ def _drive(joint: Element, motion: Motion, scope: str) -> _Drive:
     stiffness = 0.0 if dynamics is None else number(dynamics, "spring_stiffness", 0.0)
     spring = LinearSpring(stiffness, 0.0, number(dynamics, "spring_reference", 0.0)) if (
         dynamics is not None and stiffness and motion.screw is not None) else None
-    bounds = {"lower": [-np.inf if each is None else _bound(each, "lower", -np.inf) for each in limits],
-              "upper": [np.inf if each is None else _bound(each, "upper", np.inf) for each in limits],
-              "velocity": [np.inf if each is None else _magnitude(each, "velocity") for each in limits],
-              "effort": [np.inf if each is None else _magnitude(each, "effort") for each in limits]}
+    lower, upper, velocity, effort = (tuple(_bound(each, tag) for each in limits)
+                                      for tag in ("lower", "upper", "velocity", "effort"))
     if motion.endless:
-        bounds["lower"] = [-np.inf]
-        bounds["upper"] = [np.inf]
-    for low, high, limit in zip(bounds["lower"], bounds["upper"], limits, strict=True):
+        lower, upper = (-np.inf,), (np.inf,)
+    for low, high, limit in zip(lower, upper, limits, strict=True):
         if low > high and limit is not None:
             raise limit.error(f"the limits are crossed: lower {low:g}, upper {high:g}")
-    return (Limits(**{key: tuple(values) for key, values in bounds.items()}), friction, Rotor(),
-            _mimic(axes[0], scope), spring)
+    velocity, effort = (tuple(x if x >= 0 else np.inf for x in bounds) for bounds in (velocity, effort))
+    return Limits(lower, upper, velocity, effort), friction, Rotor(), _mimic(axes[0], scope), spring
 
 
-def _bound(limit: Element, tag: str, default: float) -> float:
-    child = limit.only(tag)
+def _bound(limit: Element | None, tag: str) -> float:
+    default = -np.inf if tag == "lower" else np.inf
+    child = None if limit is None else limit.only(tag)
     text = "" if child is None else child.text.strip().lower()
     if child is None or text in ("inf", "+inf", "-inf"):
         return float(text) if text else default
     value = float(texts(child, 1)[0])
     return value if abs(value) < _NO_LIMIT else float(np.copysign(np.inf, value))
-
-
-def _magnitude(limit: Element, tag: str) -> float:
-    value = _bound(limit, tag, np.inf)
-    return value if value >= 0 else np.inf
 
 
 def _mimic(axis: Element, scope: str) -> Mimic | None:

@@ -3,7 +3,7 @@ comment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +12,11 @@ from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.euler import roll_pitch_yaw_from_matrix
 from cayley.model.formats.format import check_holds
-from cayley.model.formats.xml_elements import quoted
+from cayley.model.formats.xml_elements import indented, left_out_comments, quoted, words
 from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
 from cayley.model.tree import GRAVITY, Tree
 
-_LARGE = repr(float(np.finfo(float).max))  # how URDF writes that there is no limit
+_LARGE = float(np.finfo(float).max)  # how URDF writes that there is no limit
 
 
 def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
@@ -53,10 +53,9 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     check_holds("URDF", tree, lost, leave_out=leave_out)
     lines = ['<?xml version="1.0"?>', f"<robot name={quoted(tree.name)}>"]
     named = [f"the configurations {', '.join(repr(each.name) for each in tree.named)}"] if tree.named else []
-    lines += [f"  <!-- not in URDF: {part.replace('--', '- -')} -->" for part in (*lost, *named)]
-    lines += _indented(line for body in tree.bodies for line in _link(body))
-    lines += _indented(line for joint in tree.joints for line in _joint(joint))
-    lines += _indented(line for frame in _frames(tree) for line in frame)
+    lines += left_out_comments("URDF", [*lost, *named])
+    parts = [*map(_link, tree.bodies), *map(_joint, tree.joints), *_frames(tree)]
+    lines += indented((line for part in parts for line in part), 1)
     return "\n".join([*lines, "</robot>", ""])
 
 
@@ -98,7 +97,7 @@ def _link(body: Body) -> Iterator[str]:
     entries = zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), body.inertia[np.triu_indices(3)], strict=True)
     yield f"<link name={quoted(body.name)}>"
     yield "  <inertial>"
-    yield f'    <origin xyz="{_words(body.center)}"/>'
+    yield f'    <origin xyz="{words(body.center)}"/>'
     yield f'    <mass value="{float(body.mass)!r}"/>'
     yield "    <inertia " + " ".join(f'{key}="{float(value)!r}"' for key, value in entries) + "/>"
     yield "  </inertial>"
@@ -111,7 +110,7 @@ def _joint(joint: Joint) -> Iterator[str]:
     yield f"  <parent link={quoted(joint.parent)}/>"
     yield f"  <child link={quoted(joint.child)}/>"
     if "axis" in joint.motion.keys:
-        yield f'  <axis xyz="{_words(joint.motion.keys["axis"])}"/>'
+        yield f'  <axis xyz="{words(joint.motion.keys["axis"])}"/>'
     if joint.motion.nq == 1:
         yield from _limit(joint.limits, ends=not joint.motion.endless)
     if joint.friction != Friction():
@@ -125,7 +124,8 @@ def _joint(joint: Joint) -> Iterator[str]:
 def _limit(limits: Limits, *, ends: bool) -> Iterator[str]:
     shown = ("lower", "upper", "velocity", "effort") if ends else ("velocity", "effort")
     if ends or np.isfinite([*limits.velocity, *limits.effort]).any():
-        yield "  <limit " + " ".join(f'{key}="{_bounded(getattr(limits, key)[0])}"' for key in shown) + "/>"
+        values = {key: float(np.clip(getattr(limits, key)[0], -_LARGE, _LARGE)) for key in shown}
+        yield "  <limit " + " ".join(f'{key}="{value!r}"' for key, value in values.items()) + "/>"
 
 
 def _frames(tree: Tree) -> Iterator[Iterator[str]]:
@@ -143,16 +143,4 @@ def _frames(tree: Tree) -> Iterator[Iterator[str]]:
 
 def _origin(pose: Array) -> Iterator[str]:
     if not np.array_equal(pose, np.eye(4)):
-        yield f'<origin xyz="{_words(pose[:3, 3])}" rpy="{_words(roll_pitch_yaw_from_matrix(pose[:3, :3]).angles)}"/>'
-
-
-def _words(values: Iterable[float]) -> str:
-    return " ".join(repr(float(value) + 0.0) for value in values)
-
-
-def _bounded(value: float) -> str:
-    return repr(float(value)) if np.isfinite(value) else _LARGE if value > 0 else f"-{_LARGE}"
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return [f"  {line}" for line in lines]
+        yield f'<origin xyz="{words(pose[:3, 3])}" rpy="{words(roll_pitch_yaw_from_matrix(pose[:3, :3]).angles)}"/>'

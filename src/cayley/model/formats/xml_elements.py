@@ -280,3 +280,18 @@ def quoted(value: str) -> str:
                          ("\r", "&#13;"), ("\t", "&#9;")):
         value = value.replace(letter, name)
     return f'"{value}"'
+
+
+def words(values: Iterable[float]) -> str:
+    """Numbers to their last digit, as an attribute has them."""
+    return " ".join(repr(float(value) + 0.0) for value in values)
+
+
+def indented(lines: Iterable[str], depth: int) -> list[str]:
+    """Lines within so many elements."""
+    return ["  " * depth + line for line in lines]
+
+
+def left_out_comments(kind: str, parts: Iterable[str]) -> list[str]:
+    """Comments that name the parts of a mechanism that a format cannot hold."""
+    return [f"  <!-- not in {kind}: {part.replace('--', '- -')} -->" for part in parts]
