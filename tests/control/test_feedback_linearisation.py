@@ -24,9 +24,9 @@ from cayley.control import (
 )
 from cayley.errors import ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.vector_fields import linearisability
-from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
+from cayley.model.rotor import Friction
 from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring, SpringLaw
 from cayley.planning import FunctionOfTime
 from compiler.parity import COMPILER

@@ -18,8 +18,7 @@ from cayley.errors import ModelError, UnsupportedError
 from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.formats.mjcf_text import dump_mjcf
 from cayley.model.formats.toml_format import dump_toml, load_toml
-from cayley.model.friction import Friction
-from cayley.model.rotor import Rotor
+from cayley.model.rotor import Friction, Rotor
 from cayley.model.spring_kinds import KINDS, BacklashSpring, HardeningSpring, LinearSpring, SpringLaw
 from cayley.model.spring_kinds.spring import SpringState
 from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques

@@ -51,7 +51,6 @@ def export_folder(folder: str | os.PathLike[str], functions: Mapping[str, Kernel
     replaced.
 
     >>> import tempfile
-    >>> import cayley as cy
     >>> arm = cy.load("planar2r")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = export_folder(folder, {"hold": arm.gravity_forces}, name="my arm")

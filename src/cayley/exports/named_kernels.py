@@ -42,7 +42,6 @@ class Robot(Protocol):
 def kernel_named(arm: Robot, words: str) -> tuple[str, Kernel]:
     """A name for the kernel that the words ask for, and the kernel.
 
-    >>> import cayley as cy
     >>> arm = cy.load("planar2r")
     >>> kernel_named(arm, "inverse-dynamics")[0], kernel_named(arm, "jacobian:tool:body")[0]
     ('planar2r_inverse_dynamics', 'planar2r_jacobian_tool_body')

@@ -53,7 +53,6 @@ def vectors_of_kernel(kernel: Kernel, rows: int, dtype: DTypeLike, *, tree: Tree
                       states: Mapping[str, ArrayLike] | None = None) -> Vectors:
     """Random states of a kernel, or those that are given by the names of its inputs, at which the results are numbers.
 
-    >>> import cayley as cy
     >>> found = vectors_of_kernel(cy.load("planar2r").gravity_forces, 3, "float32")
     >>> found.inputs[0].rows.shape, found.outputs[0].rows.shape, bool((found.within[0] < 1e-4).all())
     ((3, 2), (3, 2), True)

@@ -26,8 +26,7 @@ def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None 
     then that of what is carried: a frame of the carrier with the name of one of its frames is called "CARRIER tool".
     Gravity, and what of drives is in the dynamics, are those of the one that carries.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> attached(load_robot("two_wheel_robot"), load_robot("planar2r"), "chassis").actuated_joints
+    >>> attached(cy.load("two_wheel_robot").tree, cy.load("planar2r").tree, "chassis").actuated_joints
     ('left', 'right', 'joint1', 'joint2')
     """
     if not isinstance(other, Tree | Body) or not isinstance(prefix, str):
@@ -128,8 +127,7 @@ _FORMULAS = ("formulas",)  # they have names of coordinates in them
 def with_prefix(tree: Tree, prefix: str) -> Tree:
     """Mechanism with a prefix before the names of its bodies, joints, frames and constraints.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> with_prefix(load_robot("planar2r"), "left ").joint_names
+    >>> with_prefix(cy.load("planar2r").tree, "left ").joint_names
     ('left joint1', 'left joint2')
     """
     bare = tree.without_motors()

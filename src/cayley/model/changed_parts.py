@@ -10,10 +10,10 @@ import numpy as np
 
 from cayley.compiler.typing import ArrayLike
 from cayley.errors import ModelError
-from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits, Rotor
 from cayley.model.physical_bodies import check_possible
+from cayley.model.rotor import Friction
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean, shown
 
@@ -23,8 +23,7 @@ def with_body(tree: Tree, body: str, *, mass: float | None = None, center: Array
     """Mechanism with another mass [kg], centre of mass [m] or inertia about it [kg m^2] of one body, what is
     not given staying as it is. What no body can have is refused.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> with_body(load_robot("planar2r"), "link2", mass=3.0).bodies[2].mass
+    >>> with_body(cy.load("planar2r").tree, "link2", mass=3.0).bodies[2].mass
     3.0
     """
     given = {key: value for key, value in (("mass", mass), ("center", center), ("inertia", inertia))
@@ -40,8 +39,7 @@ def with_joint(tree: Tree, joint: str, *, motion: Motion | None = None, placemen
                effort: ArrayLike | None = None) -> Tree:
     """Mechanism with another kind, placement (4, 4) or other limits of one joint, what is not given staying as it is.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> with_joint(load_robot("planar2r"), "joint2", lower=-1.0, upper=1.0).upper
+    >>> with_joint(cy.load("planar2r").tree, "joint2", lower=-1.0, upper=1.0).upper
     array([inf,  1.])
     """
     limits = {key: _each(value) for key, value in
@@ -81,8 +79,7 @@ def with_armature(tree: Tree, joint: str | Sequence[str], inertia: ArrayLike) ->
     """Mechanism with another armature in some joints, the same in all or one for each: the inertia of the
     rotor that the joint feels, behind the gear [kg m^2; kg]. The gear, the friction and the winding of a motor stay.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = with_armature(load_robot("planar2r"), ["joint1", "joint2"], [0.1, 0.05])
+    >>> arm = with_armature(cy.load("planar2r").tree, ["joint1", "joint2"], [0.1, 0.05])
     >>> [joint.rotor.reflected for joint in arm.joints]
     [0.1, 0.05]
     """
@@ -125,8 +122,7 @@ def without_payload(tree: Tree, name: str | None = None) -> Tree:
     """Mechanism without a body that is fixed to another and carries nothing: a load that was put down, a tool
     that was taken off. Without a `name` the only one that `with_payload` gave a number.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = load_robot("planar2r")
+    >>> arm = cy.load("planar2r").tree
     >>> [body.name for body in without_payload(arm.with_payload("tool", 2.0)).bodies]
     ['base', 'link1', 'link2']
     """

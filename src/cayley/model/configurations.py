@@ -26,8 +26,7 @@ def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
     [m]; with one limit it is up to a turn or 2 m from it. A joint that follows another does so. As in NumPy, `seed` is
     a number, a generator that goes on, or None: then every call gives others.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = load_robot("puma560")
+    >>> arm = cy.load("puma560").tree
     >>> q = random_configuration(arm, 1000, seed=0)
     >>> q.shape, bool((q >= arm.lower).all()), bool((q <= arm.upper).all())
     ((1000, 6), True, True)
@@ -66,8 +65,7 @@ def with_mimic_joints(tree: Tree, q: ArrayLike) -> Array:
 
     Joints that follow keep a coordinate of their own in q, which nothing else ties to the other.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> hand = load_robot("panda_hand")
+    >>> hand = cy.load("panda_hand").tree
     >>> with_mimic_joints(hand, [0.0] * 7 + [0.02, 0.0])[7:]
     array([0.02, 0.02])
     """
@@ -81,8 +79,7 @@ def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolera
     """Raise if `q` (..., nq) is no configuration: wrong shape, not finite, quaternions not of length one, or, with
     `limits`, outside them.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> check_configuration(load_robot("puma560"), [0.0, 0.0, 9.0, 0.0, 0.0, 0.0])
+    >>> check_configuration(cy.load("puma560").tree, [0.0, 0.0, 9.0, 0.0, 0.0, 0.0])
     Traceback (most recent call last):
     cayley.errors.ModelError: joint 'joint3' of puma560 is at 9 in the configuration: beyond its limits, from ... to ...
     """

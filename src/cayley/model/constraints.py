@@ -26,8 +26,7 @@ class Tie(NamedTuple):
 def constraints_of(tree: Tree) -> tuple[Constraint, ...]:
     """All constraints of a tree: loops, what else ties its joints, and mimic joints, as couplings.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> constraints_of(load_robot("panda_hand"))[0].joints
+    >>> constraints_of(cy.load("panda_hand").tree)[0].joints
     ('panda_finger_joint2', 'panda_finger_joint1')
     """
     return (*tree.loops, *tree.constraints, *[_mimicking(tree, number) for number in tree.mimic_joints])
@@ -51,8 +50,7 @@ def tied_joints(tree: Tree, constraint: Constraint) -> frozenset[int]:
 def constraints_on(tree: Tree, joints: Iterable[int]) -> tuple[Constraint, ...]:
     """The constraints that tie some joints, or joints that are tied to these by others.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> hand = load_robot("panda_hand")
+    >>> hand = cy.load("panda_hand").tree
     >>> [constraint.name for constraint in constraints_on(hand, [hand.joint_number("panda_finger_joint1")])]
     ['mimic panda_finger_joint2']
     """
@@ -75,8 +73,7 @@ def ties(tree: Tree) -> Iterator[Tie]:
 def mimic_joints(tree: Tree) -> Iterator[Tie]:
     """Mimic joints; the joint that is mimicked stays free.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> [tie.words for tie in mimic_joints(load_robot("panda_hand"))]
+    >>> [tie.words for tie in mimic_joints(cy.load("panda_hand").tree)]
     ["joint 'panda_finger_joint2' mimics 'panda_finger_joint1'"]
     """
     for number, follower in tree.mimic_joints.items():
@@ -87,8 +84,7 @@ def mimic_joints(tree: Tree) -> Iterator[Tie]:
 def is_tied(tree: Tree, frame: str, *, mimics: bool = True) -> bool:
     """True if a constraint ties joints on the path to a frame together; mimic joints count unless `mimics=False`.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> is_tied(load_robot("panda_hand"), "panda_hand"), is_tied(load_robot("four_bar"), "tool")
+    >>> is_tied(cy.load("panda_hand").tree, "panda_hand"), is_tied(cy.load("four_bar").tree, "tool")
     (False, True)
     """
     way = set(tree.path(tree.body_number(tree.frame(frame).body)))
@@ -117,9 +113,8 @@ def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics
     With `mimics_kept` the caller moves mimic joints with those that they mimic, and they raise no error. `instead`
     names the function for mechanisms with constraints.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")
-    >>> check_independent(load_robot("panda_hand"), "the dynamics")
+    >>> check_independent(cy.load("panda_hand").tree, "the dynamics", frame="panda_hand")
+    >>> check_independent(cy.load("panda_hand").tree, "the dynamics")
     Traceback (most recent call last):
     cayley.errors.UnsupportedError: the dynamics treats the joints of panda_hand as independent, but joint ...
     """

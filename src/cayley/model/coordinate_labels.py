@@ -10,8 +10,7 @@ from cayley.model.tree import Tree
 def coordinate_labels(tree: Tree) -> list[tuple[str, str]]:
     """Name and unit of each coordinate.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> coordinate_labels(load_robot("scara"))[2]
+    >>> coordinate_labels(cy.load("scara").tree)[2]
     ('joint3', 'm')
     """
     return [label for joint in tree.joints

@@ -21,8 +21,7 @@ def digest_of(tree: Tree) -> str:
     """The SHA-256 of all that a mechanism is, its source and notes aside, with numbers to twelve digits; other words
     where some of them are symbols. Any change to the mechanism changes it.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = load_robot("planar2r")
+    >>> arm = cy.load("planar2r").tree
     >>> digest_of(arm)[:8], digest_of(arm) == digest_of(arm.with_gravity(arm.gravity))
     ('SHA-256 ', True)
     >>> digest_of(arm) == digest_of(arm.with_gravity([0, 0, 0]))

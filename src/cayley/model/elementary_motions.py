@@ -39,8 +39,7 @@ class ElementaryMotions(NamedTuple):
 def elementary_motions(tree: Tree, joints: Iterable[int] | None = None) -> ElementaryMotions:
     """Of all joints of a tree, or of those of the given numbers, which must be a way from the root outwards.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = elementary_motions(load_robot("s1_f3"))
+    >>> found = elementary_motions(cy.load("s1_f3").tree)
     >>> [(motion.joint, motion.parent, motion.motion.word) for motion in found.motions]
     [('joint1', -1, 'revolute'), ('joint2', 0, 'prismatic')]
     """

@@ -17,8 +17,7 @@ def on_floating_base(tree: Tree) -> Tree:
 
     At zero the old root is where the new one is, so gravity keeps its direction.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> [joint.name for joint in on_floating_base(load_robot("planar2r")).joints]
+    >>> [joint.name for joint in on_floating_base(cy.load("planar2r").tree).joints]
     ['root_joint', 'joint1', 'joint2']
     """
     root = tree.bodies[0]

@@ -16,10 +16,10 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
 from cayley.model.configurations import check_configuration
-from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion
 from cayley.model.named_configurations import coordinates_by_joint
 from cayley.model.parts import Joint, Limits, Locked, Rotor
+from cayley.model.rotor import Friction
 from cayley.model.tree import Tree
 from cayley.wording import shown
 
@@ -31,8 +31,7 @@ def locked(tree: Tree, joints: JointNames | Mapping[str, ArrayLike], q: ArrayLik
     """Mechanism with joints fixed where they are in a configuration `q` (nq), at their zeros if none is given;
     or at values of their own, {joint: value}. Their coordinates are gone, and so are their drives.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> locked(load_robot("planar2r"), {"joint1": 0.5}).joint_names
+    >>> locked(cy.load("planar2r").tree, {"joint1": 0.5}).joint_names
     ('joint2',)
     """
     values = _values(tree, joints, q)
@@ -49,8 +48,7 @@ def freed(tree: Tree, joints: JointNames) -> Tree:
     """Mechanism with joints that were locked as they were before: they move again, and so do the mimic joints
     that follow them.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> freed(locked(load_robot("planar2r"), "joint1"), "joint1").joint_names
+    >>> freed(locked(cy.load("planar2r").tree, "joint1"), "joint1").joint_names
     ('joint1', 'joint2')
     """
     names = list(_listed(tree, joints))

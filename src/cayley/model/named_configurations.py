@@ -31,8 +31,7 @@ class UnknownConfigurationError(ModelError, KeyError):
 class NamedConfigurations(Mapping[str, Array]):
     """Configurations (nq) of a mechanism by name.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = with_configuration(load_robot("planar2r"), "bent", {"joint2": 1.0})
+    >>> arm = with_configuration(cy.load("planar2r").tree, "bent", {"joint2": 1.0})
     >>> NamedConfigurations(arm)
     <configurations of planar2r: bent>
     >>> NamedConfigurations(arm)["bent"]
@@ -111,8 +110,7 @@ def _filled(tree: Tree, named: NamedConfiguration) -> Array:
 def near_zero(tree: Tree) -> Array:
     """Every coordinate (nq) at its zero, or in the middle of its range where zero is outside.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> near_zero(load_robot("panda"))[3].round(4)
+    >>> near_zero(cy.load("panda").tree)[3].round(4)
     np.float64(-1.5708)
     """
     q = tree.neutral

@@ -66,8 +66,7 @@ class Parameter(NamedTuple):
 class Parameters:
     """Chosen parameters of a mechanism, in the order of the array that a kernel takes.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> chosen = chosen_parameters(load_robot("s1_f2"), ["mass", "link2.center"])
+    >>> chosen = chosen_parameters(cy.load("s1_f2").tree, ["mass", "link2.center"])
     >>> chosen.names
     ('link1.mass', 'link2.mass', 'link2.center.x')
     >>> chosen.with_values({"link2.mass": 3.0})

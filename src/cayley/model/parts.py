@@ -15,9 +15,8 @@ from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
 from cayley.model.finite import LARGEST, check_finite, frozen
-from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion, check_motion
-from cayley.model.rotor import Rotor
+from cayley.model.rotor import Friction, Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.showing import brief
 from cayley.wording import shown

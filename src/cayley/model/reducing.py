@@ -20,8 +20,7 @@ def reduced(tree: Tree) -> Tree:
     """Mechanism with all bodies that fixed joints hold together made one, of the name of the first; the others
     are frames of their names. What moves, and how, is the same. With `locked` this is Pinocchio's `buildReducedModel`.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> reduced(load_robot("planar2r").with_payload("tool", 2.0))
+    >>> reduced(cy.load("planar2r").tree.with_payload("tool", 2.0))
     <planar2r: 3 bodies, 2 joints, nq = 2, nv = 2>
     """
     bare = tree.without_motors()
@@ -93,8 +92,7 @@ def subtree(tree: Tree, body: str, q: ArrayLike | None = None) -> Tree:
     joints that carry it are at `q` (nq), by default at zero. Loops, mimic joints, other constraints and rotors that
     couple the part to the rest raise an error that names them.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> subtree(load_robot("panda_hand"), "panda_hand")
+    >>> subtree(cy.load("panda_hand").tree, "panda_hand")
     <panda_hand of panda_hand: 3 bodies, 2 joints, nq = 2, nv = 2>
     """
     bare = tree.without_motors()

@@ -17,8 +17,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.findings import Finding, grouped
-from cayley.model.gravity import IDLE, gravity_is_idle
-from cayley.model.masses import rigid_groups, unknown_masses
+from cayley.model.masses import IDLE, gravity_is_idle, rigid_groups, unknown_masses
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.physical_bodies import impossibilities

@@ -12,12 +12,23 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.model.finite import check_finite, frozen
-from cayley.model.friction import Friction
 from cayley.model.winding import Winding
 from cayley.wording import shown
 
 Rows = tuple[tuple[float, ...], ...]
 _AGREES = 1e-9  # of a spin inertia that is given twice
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]; at rest any force up to coulomb, against
+    the motion that would begin."""
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite(self, "friction")
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ class Rotor:
                 raise ModelError(f"the {name} of a rotor is {shown(value)}: it must be a number{instead}")
         if not isinstance(self.friction, Friction):
             raise ModelError(f"the friction of a rotor is {shown(self.friction)}: give Friction(viscous=..., "
-                             "coulomb=...), of cayley.model.friction")
+                             "coulomb=...), of cayley.model.rotor")
         if not (self.winding is None or isinstance(self.winding, Winding)):
             raise ModelError(f"the winding of a rotor is {shown(self.winding)}: give Winding(resistance=..., "
                              "torque_constant=...), of cayley.model.winding")

@@ -250,8 +250,7 @@ class Tree(Immutable):
     def joint_names(self) -> tuple[str, ...]:
         """The joints that move, in the order of their coordinates.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("planar2r").joint_names
+        >>> cy.load("planar2r").tree.joint_names
         ('joint1', 'joint2')
         """
         return tuple(joint.name for joint in self.joints if joint.motion.nv)
@@ -261,10 +260,9 @@ class Tree(Immutable):
         """The joints that have a drive, in the order of their coordinates. Where nothing was said, all that move but
         mimic and floating joints: they have none.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("panda_hand").actuated_joints[-1]
+        >>> cy.load("panda_hand").tree.actuated_joints[-1]
         'panda_finger_joint1'
-        >>> load_robot("slider_crank").actuated_joints
+        >>> cy.load("slider_crank").tree.actuated_joints
         ('crank',)
         """
         if self.actuated is not None:
@@ -283,8 +281,7 @@ class Tree(Immutable):
     def body_names(self) -> tuple[str, ...]:
         """The bodies, parents first; the first is the root.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("planar2r").body_names
+        >>> cy.load("planar2r").tree.body_names
         ('base', 'link1', 'link2')
         """
         return tuple(body.name for body in self.bodies)
@@ -293,8 +290,7 @@ class Tree(Immutable):
     def frame_names(self) -> tuple[str, ...]:
         """All that can be named as a frame: the frames, and the bodies.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("planar2r").frame_names
+        >>> cy.load("planar2r").tree.frame_names
         ('frame0', 'frame1', 'frame2', 'tool', 'base', 'link1', 'link2')
         """
         return tuple(dict.fromkeys([*self._named_frames, *self._body_numbers]))
@@ -369,9 +365,8 @@ class Tree(Immutable):
         """Mechanism with these joints in the places of those of their names: other limits, friction, armature,
         another kind.
 
-        >>> from cayley.model.catalogue import load_robot
         >>> from cayley.model.parts import Rotor
-        >>> arm = load_robot("planar2r")
+        >>> arm = cy.load("planar2r").tree
         >>> geared = arm.with_joints(replace(arm.joints[1], rotor=Rotor(1e-4, gear=100.0)))
         >>> geared.joints[1].rotor.reflected, geared.gravity
         (1.0, array([ 0.  , -9.81,  0.  ]))
@@ -385,8 +380,7 @@ class Tree(Immutable):
     def with_actuated(self, *joints: str) -> Tree:
         """Mechanism with drives in these joints, and in no others.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("planar2r").with_actuated("joint1").actuated_joints
+        >>> cy.load("planar2r").tree.with_actuated("joint1").actuated_joints
         ('joint1',)
         """
         return replace(self, actuated=_checked_drives(self, joints))
@@ -434,8 +428,7 @@ class Tree(Immutable):
         """Mechanism without the motors that elastic and geared drives add to it, and nothing included; the
         drives are data of its joints again, with the numbers of the motors. What hangs on their rotors is left out.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> soft = load_robot("planar2r").with_drive("joint1", stiffness=100.0, inertia=0.1).including("elastic drives")
+        >>> soft = cy.load("planar2r").tree.with_drive("joint1", stiffness=9.0, inertia=0.1).including("elastic drives")
         >>> soft.nv, soft.without_motors().nv
         (3, 2)
         """
@@ -458,8 +451,7 @@ class Tree(Immutable):
         """Numbers of the motors by those of the joints that they drive through a spring or a gear, where motors are
         parts of the mechanism: joints themselves, after all others.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> arm = load_robot("planar2r").with_drive("joint2", stiffness=100.0, inertia=0.1, gear=10.0)
+        >>> arm = cy.load("planar2r").tree.with_drive("joint2", stiffness=100.0, inertia=0.1, gear=10.0)
         >>> arm.including("elastic drives").motors, arm.motors
         ({1: 2}, {})
         """
@@ -541,8 +533,7 @@ class Tree(Immutable):
     def spanning_tree(self) -> Tree:
         """Mechanism without its constraints: loops are open, mimic joints move on their own.
 
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("panda_hand").spanning_tree().mimic_joints
+        >>> cy.load("panda_hand").tree.spanning_tree().mimic_joints
         {}
         """
         if not self.is_constrained:

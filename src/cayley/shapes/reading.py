@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from cayley.errors import ModelError
+from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.model.formats import format_of_ending
+from cayley.model.formats.mjcf import compiled_mjcf, names_of
+from cayley.model.formats.sdf import links_of_sdf
+from cayley.model.formats.sdf_frames import Frames, texts
 from cayley.model.formats.search import Search
+from cayley.model.formats.urdf import pose_of_origin
+from cayley.model.formats.written_angles import WrittenAngles
+from cayley.model.formats.xacro_text import expanded
+from cayley.model.formats.xml_elements import Element, read_xml
 from cayley.model.tree import Tree
-from cayley.shapes.shape import Shape, Shapes
+from cayley.shapes.kinds import KINDS, Kind, Triangles
+from cayley.shapes.shape import Role, Shape, Shapes
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
 
 Arguments = tuple[tuple[str, str], ...]  # of the macros of a file, by name
+MOST_SHAPES = 2000
+Color = tuple[float, float, float]
+_OTHER_NAMES = {"uri": "filename"}  # of a mesh in SDF
+_PLANE = 0
+_SHOWN_GROUPS = 3  # MuJoCo's own viewer shows the first three
+_WORDS = {1: "height field", 8: "signed distance field"}
 
 
 def shapes_of(tree: Tree) -> Shapes:
@@ -48,25 +68,148 @@ def _read(kind: str, path: Path, arguments: Arguments, trusted: bool, _: int) ->
     return READERS[kind](Search(path, trusted=trusted), arguments)
 
 
-def _urdf(search: Search, _: Arguments) -> Shapes:
-    from cayley.shapes.xml_shapes import urdf_shapes
-    return urdf_shapes(search)
+# URDF and SDF: numbers that are attributes in URDF stand in elements in SDF
 
 
-def _xacro(search: Search, arguments: Arguments) -> Shapes:
-    from cayley.model.formats.xacro_text import expanded
-    from cayley.shapes.xml_shapes import urdf_shapes
-    return urdf_shapes(search, expanded(search.model, dict(arguments), trust=search.trusted))
+def urdf_shapes(search: Search, text: str | None = None) -> Shapes:
+    """The shapes of a URDF file, or of the text that macros made of it."""
+    path = search.model
+    robot = read_xml(path) if text is None else read_xml(text, called=f"{path.name} (expanded)")
+    shared = {element.attributes.get("name", ""): color for element in robot.all("material")
+              if (color := _color(element, {})) is not None}
+
+    def shape(body: str, role: Role, element: Element) -> Shape:
+        kind = _kind(_inner(element), search)
+        material = element.only("material")
+        return Shape(body, kind, pose_of_origin(element, (1, 1), WrittenAngles(exact=False)), (role,),
+                     None if material is None else _color(material, shared))
+
+    return _shapes(((link.attributes.get("name", "").strip(), link) for link in robot.all("link")), shape)
 
 
-def _sdf(search: Search, _: Arguments) -> Shapes:
-    from cayley.shapes.xml_shapes import sdf_shapes
-    return sdf_shapes(search)
+def sdf_shapes(search: Search) -> Shapes:
+    """The shapes of an SDF file."""
+    def shape(body: str, role: Role, element: Element) -> Shape:
+        inner = _inner(element)
+        pose = element.only("pose")
+        if pose is not None and pose.attributes.get("relative_to", "").strip():
+            raise pose.error("a shape that is placed in another frame than its link's is not drawn")
+        said = {_OTHER_NAMES.get(child.tag, child.tag): child.text.strip() for child in inner.children}
+        kind = _kind(replace(inner, attributes=said), search)
+        return Shape(body, kind, Frames(WrittenAngles(exact=False)).pose(pose), (role,), _diffuse(element))
+
+    return _shapes(links_of_sdf(search).items(), shape)
 
 
-def _mjcf(search: Search, _: Arguments) -> Shapes:
-    from cayley.shapes.mjcf_shapes import mjcf_shapes
-    return mjcf_shapes(search)
+def _shapes(links: Iterable[tuple[str, Element]], shape: Callable[[str, Role, Element], Shape]) -> Shapes:
+    """The shapes of links; what is wrong with one is kept in words, with its line, and the others are read."""
+    shapes: list[Shape] = []
+    missing: list[str] = []
+    bare: set[str] = set()
+    found = [(body, role, element) for body, link in links for role in get_args(Role) for element in link.all(role)]
+    for body, role, element in found:
+        try:
+            if len(shapes) == MOST_SHAPES:
+                raise element.error(f"there are more than {MOST_SHAPES} shapes; this and those after it are left out")
+            shapes.append(shape(body, role, element))
+        except ModelError as why:
+            missing.append(str(why))
+            bare |= {body} if role == "visual" else set()
+            if len(shapes) == MOST_SHAPES:
+                break
+    return Shapes(tuple(shapes), tuple(missing), frozenset(bare))
 
 
-READERS: dict[str, Callable[[Search, Arguments], Shapes]] = {"URDF": _urdf, "xacro": _xacro, "SDF": _sdf, "MJCF": _mjcf}
+def _inner(element: Element) -> Element:
+    geometry = element.required("geometry")
+    inner = [child for child in geometry.children if child.tag in KINDS]
+    if len(inner) != 1:
+        raise geometry.error(f"there are {len(inner)} shapes in it; it has one: {', '.join(KINDS)}")
+    return inner[0]
+
+
+def _kind(inner: Element, search: Search) -> Kind:
+    try:
+        return KINDS[inner.tag].from_urdf(inner, search)
+    except ModelError as why:
+        raise why if str(why).startswith(f"{inner.file}, line") else inner.error(str(why)) from why
+
+
+def _color(material: Element, shared: dict[str, Color]) -> Color | None:
+    said = material.only("color")
+    if said is None:
+        return shared.get(material.attributes.get("name", ""))
+    try:
+        r, g, b, _ = np.clip(said.numbers("rgba", 4), 0.0, 1.0)
+    except ModelError:
+        return None  # a colour is no reason to leave a shape out
+    return float(r), float(g), float(b)
+
+
+def _diffuse(element: Element) -> Color | None:
+    material = element.only("material")
+    diffuse = None if material is None else material.only("diffuse")
+    if diffuse is None:
+        return None
+    red, green, blue = (float(each) for each in texts(diffuse, len(diffuse.text.split()))[:3])
+    return red, green, blue
+
+
+# MJCF, as MuJoCo compiles it
+
+
+def mjcf_shapes(search: Search) -> Shapes:
+    """The shapes of a file: visual are those of the groups that MuJoCo's viewer shows, collision those that can touch.
+    Planes have no end and are not shown."""
+    model, _, _ = compiled_mjcf(search.model, trust=search.trusted)
+    bodies = names_of(model, "body", model.nbody)
+    kinds = {kind.mujoco: kind for kind in KINDS.values() if kind.mujoco is not None}
+    meshes: dict[int, Triangles] = {}
+    shapes: list[Shape] = []
+    missing: list[str] = []
+    for k in range(model.ngeom):
+        number = int(model.geom_type[k])
+        if number == _PLANE:
+            continue
+        body = bodies[model.geom_bodyid[k]]
+        if number not in kinds:
+            missing.append(f"{body}: a {_WORDS.get(number, 'shape of an unknown kind')} is not drawn")
+            continue
+        if len(shapes) == MOST_SHAPES:
+            missing.append(f"{body}: there are more than {MOST_SHAPES} shapes; this and those after it are left out")
+            break
+        mesh = int(model.geom_dataid[k])
+        kind: Kind = (meshes.setdefault(mesh, _mesh(model, mesh)) if kinds[number] is Triangles
+                      else kinds[number].from_mujoco(model.geom_size[k]))
+        pose = np.array(pose_from_quaternion.unchecked(np.array(model.geom_quat[k]), np.array(model.geom_pos[k])))
+        shapes.append(Shape(body, kind, pose, _roles(model, k), _geom_color(model, k)))
+    return Shapes(tuple(shapes), tuple(missing))
+
+
+def _mesh(model: MjModel, mesh: int) -> Triangles:
+    first = model.mesh_vertadr[mesh]
+    start = model.mesh_faceadr[mesh]
+    return Triangles(np.array(model.mesh_vert[first:first + model.mesh_vertnum[mesh]], dtype=float),
+                     np.array(model.mesh_face[start:start + model.mesh_facenum[mesh]]))
+
+
+def _roles(model: MjModel, geom: int) -> tuple[Role, ...]:
+    found: list[Role] = []
+    if model.geom_group[geom] < _SHOWN_GROUPS:
+        found.append("visual")
+    if model.geom_contype[geom] or model.geom_conaffinity[geom]:
+        found.append("collision")
+    return tuple(found)
+
+
+def _geom_color(model: MjModel, geom: int) -> tuple[float, float, float]:
+    material = model.geom_matid[geom]
+    r, g, b = (model.geom_rgba[geom] if material < 0 else model.mat_rgba[material])[:3]
+    return float(r), float(g), float(b)
+
+
+READERS: dict[str, Callable[[Search, Arguments], Shapes]] = {
+    "URDF": lambda search, _: urdf_shapes(search),
+    "xacro": lambda search, given: urdf_shapes(search, expanded(search.model, dict(given), trust=search.trusted)),
+    "SDF": lambda search, _: sdf_shapes(search),
+    "MJCF": lambda search, _: mjcf_shapes(search)}

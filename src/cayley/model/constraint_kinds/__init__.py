@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from cayley.model.constraint_kinds.ball import Ball
 from cayley.model.constraint_kinds.constraint import Constraint
-from cayley.model.constraint_kinds.coupling import Coupling
-from cayley.model.constraint_kinds.knife_edge import KnifeEdge, SteeredAxle
+from cayley.model.constraint_kinds.coupling import Coupling, Polynomial
 from cayley.model.constraint_kinds.loop import Loop
 from cayley.model.constraint_kinds.pfaffian import Pfaffian
-from cayley.model.constraint_kinds.polynomial import Polynomial
 from cayley.model.constraint_kinds.prescribed_motion import PrescribedMotion
 from cayley.model.constraint_kinds.rod import Rod
-from cayley.model.constraint_kinds.wheel import Disc, RollerWheel, Wheel
+from cayley.model.constraint_kinds.rolling import Disc, KnifeEdge, RollerWheel, SteeredAxle, Wheel
 
 KINDS: dict[str, type[Constraint]] = {
     "rod": Rod,

@@ -42,8 +42,8 @@ from cayley.model.denavit_hartenberg.table import (
     dh_tool_pose,
 )
 from cayley.model.findings import Finding
-from cayley.model.gravity import IDLE, gravity_is_idle
 from cayley.model.joint_kinds import Prismatic, Revolute
+from cayley.model.masses import IDLE, gravity_is_idle
 from cayley.model.parts import Body, Frame, Joint, frozen
 from cayley.model.tree import GRAVITY, Tree
 from cayley.showing import brief

@@ -53,8 +53,7 @@ class Format:
 def check_holds(format_name: str, tree: Tree, lost: Sequence[str], *, leave_out: bool) -> None:
     """Refuse to write a mechanism of which parts would be lost, unless they are to be left out.
 
-    >>> from cayley.model.catalogue import load_robot
-    >>> check_holds("URDF", load_robot("planar2r"), ["the loop 'ring'"], leave_out=False)
+    >>> check_holds("URDF", cy.load("planar2r").tree, ["the loop 'ring'"], leave_out=False)
     Traceback (most recent call last):
     cayley.errors.UnsupportedError: URDF cannot hold these parts of planar2r: the loop 'ring'; with leave_out=...
     """

@@ -4,7 +4,7 @@ comment.
 The coordinates are the mechanism's own, in the same order: MuJoCo's `qpos` is q. A universal joint becomes two hinges
 of one body, a planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own; so
 does a floating joint that does not count from the origin of the world, as three slides and a ball. Loops and other
-constraints are written by `mjcf_equality_text`.
+constraints are written by `mjcf_equalities`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.model.formats.format import check_holds
-from cayley.model.formats.mjcf_equality_text import EqualityText
+from cayley.model.formats.mjcf_equalities import EqualityText
 from cayley.model.formats.xml_elements import indented, left_out_comments, quoted, words
 from cayley.model.joint_kinds.motion import Axis
 from cayley.model.named_configurations import NamedConfigurations

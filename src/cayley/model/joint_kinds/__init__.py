@@ -9,11 +9,10 @@ from cayley.errors import ModelError
 from cayley.model.joint_kinds.compound import Cylindrical, Planar, Universal
 from cayley.model.joint_kinds.contract import check_contract
 from cayley.model.joint_kinds.curvilinear import Curvilinear
-from cayley.model.joint_kinds.floating import Floating
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Attitude, Mark, MarkAxis, Motion, Screw, SharedMoments, plane_across, turn
 from cayley.model.joint_kinds.single_axis import Helical, Prismatic, Revolute
-from cayley.model.joint_kinds.spherical import Spherical
+from cayley.model.joint_kinds.spherical import Floating, Spherical
 from cayley.wording import shown
 
 KINDS: dict[str, type[Motion]] = {
