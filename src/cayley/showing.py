@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from cayley.errors import CayleyError, ConventionError, ModelError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Kind = TypeVar("Kind", bound=type)
 PAGES = (".html", ".htm")
 _HEIGHT = 640  # of a player in a notebook [points]
 _DPI = 96
@@ -254,6 +255,12 @@ def brief(self: object) -> str:
     """
     names = getattr(self, "_fields", None) or [part.name for part in fields(self) if part.repr]  # type: ignore[arg-type]
     return f"{type(self).__name__}({', '.join(f'{name}={_word(getattr(self, name))}' for name in names)})"
+
+
+def shown_briefly(kind: Kind) -> Kind:
+    """A decorator of named tuples, whose class bodies take no `__repr__ = brief`."""
+    kind.__repr__ = brief  # type: ignore[assignment]
+    return kind
 
 
 def _word(value: object) -> str:

@@ -34,7 +34,7 @@ from cayley.model.tree import Tree
 from cayley.planning.driven import check_keeps_constraints, coordinates, driven, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.profiles.two_points import point_to_point
-from cayley.showing import brief
+from cayley.showing import brief, shown_briefly
 from cayley.systems import HasSystem, System, connect
 from cayley.systems.trajectory import Trajectory
 
@@ -54,6 +54,7 @@ class Machine(HasTree, HasSystem, Protocol):
     """A mechanism."""
 
 
+@shown_briefly
 class Response(NamedTuple):
     """The response to a step of one coordinate: its size, how far it went beyond [share of the step], when it was
     within 2 % for good [s], NaN if it never was, and what is left of the error at the end."""
@@ -62,9 +63,6 @@ class Response(NamedTuple):
     overshoot: float
     settling: float
     left: float
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from cayley.kinematics.frame_kernels import difference_kernel
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import IntegrationError, integrate
-from cayley.showing import brief
+from cayley.showing import brief, shown_briefly
 from cayley.wording import shown
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
@@ -216,15 +216,13 @@ def weight_matrix(weight: ArrayLike, size: int, what: str) -> Array:
     return (given + given.T) / 2 if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
 
 
+@shown_briefly
 class Run(NamedTuple):
     """A simulated motion: times (k), configurations (k, nq), velocities (k, nv)."""
 
     t: Array
     q: Array
     qd: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:

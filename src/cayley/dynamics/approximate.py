@@ -29,7 +29,7 @@ from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import brief, shown_briefly
 from cayley.wording import shown
 
 
@@ -55,15 +55,13 @@ def inverse_dynamics_without_velocities_kernel(tree: Tree) -> MechanismKernel:
                         sentence="The joint forces of a motion so slow that velocities ask for none.")
 
 
+@shown_briefly
 class Terms(NamedTuple):
     """The terms that depend on the configuration alone."""
 
     M: Array
     c: Array
     G: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)

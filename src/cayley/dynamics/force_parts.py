@@ -28,9 +28,10 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, of_the_tree, units_of
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 
+@shown_briefly
 class BiasParts(NamedTuple):
     """The forces (nv) that a motion without acceleration needs, by their causes."""
 
@@ -38,10 +39,8 @@ class BiasParts(NamedTuple):
     coriolis: Array
     gravity: Array
 
-    def __repr__(self) -> str:
-        return brief(self)
 
-
+@shown_briefly
 class BiasCoefficients(NamedTuple):
     """The coefficients of the bias forces: (nv, nv) for the squares of velocities, (nv, nv (nv - 1)/2) for their
     products, and (nv, 3) for the acceleration of free fall in the root's axes."""
@@ -50,18 +49,13 @@ class BiasCoefficients(NamedTuple):
     coriolis: Array
     gravity: Array
 
-    def __repr__(self) -> str:
-        return brief(self)
 
-
+@shown_briefly
 class InertiaParts(NamedTuple):
     """The forces (nv) that accelerations need: of each joint by its own, and by those of the others."""
 
     own: Array
     coupling: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @of_a_mechanism

@@ -39,7 +39,7 @@ from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_vari
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.configuration_space import moving_joints
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.wording import shown
 
 Speeds = Callable[[Array], Any]
@@ -201,6 +201,7 @@ def _check_constant(tree: Tree, Y: Array) -> None:
         raise SingularityError(f"the generalised speeds of {tree.name} depend on each other: Y is singular")
 
 
+@shown_briefly
 class EulerLagrange(NamedTuple):
     """The terms (..., nv) of Lagrange's equations, and their sum `tau`."""
 
@@ -212,9 +213,6 @@ class EulerLagrange(NamedTuple):
     """dP/dq, (A.7)."""
     dissipation: Array
     """What overcomes friction and dampers, if they are included: it has no Lagrangian."""
-
-    def __repr__(self) -> str:
-        return brief(self)
 
     @property
     def kinetic(self) -> Array:

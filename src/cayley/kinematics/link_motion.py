@@ -25,12 +25,13 @@ from cayley.kinematics.jacobians.velocity import Moving, acceleration, axes_in_r
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.elementary_motions import ROOT, elementary_motions
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 PARENT = "parent"
 WORLD = "world"
 
 
+@shown_briefly
 class LinkMotion(NamedTuple):
     """Angular velocity (..., 3) [rad/s], angular acceleration (..., 3) and angular acceleration tensor (..., 3, 3)
     [rad/s^2], velocity (..., 3) [m/s] and acceleration (..., 3) [m/s^2] of a point; of all bodies, (..., bodies, 3)."""
@@ -40,9 +41,6 @@ class LinkMotion(NamedTuple):
     tensor: Array
     velocity: Array
     acceleration: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def point_motion(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axes: str,

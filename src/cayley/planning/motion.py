@@ -19,7 +19,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.showing import Pictured, brief, shown_once
+from cayley.showing import Pictured, shown_briefly, shown_once
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -49,15 +49,13 @@ def held(t: Scalar, start: float, end: float) -> Scalar:
     return where(t < start, start, where(t > end, end, t))
 
 
+@shown_briefly
 class MotionState(NamedTuple):
     """Configuration (..., nq), velocity (..., nv) and acceleration (..., nv): `arm.inverse_dynamics(*move(t))`."""
 
     q: Array
     qd: Array
     qdd: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 class Motion(Pictured, ABC):

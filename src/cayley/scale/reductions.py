@@ -15,7 +15,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
 from cayley.scale.points import whole_number
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 Shape = tuple[int, ...]
 
@@ -36,6 +36,7 @@ class Reduction(Protocol):
         ...
 
 
+@shown_briefly
 class Extreme(NamedTuple):
     """The least and the greatest value of each entry (*shape), the rows where they are first met (-1: none is finite),
     and how many are not finite."""
@@ -45,9 +46,6 @@ class Extreme(NamedTuple):
     least_row: Array
     greatest_row: Array
     not_finite: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,7 @@ class Extremes:
         return Extreme(least, greatest, low.astype(int), high.astype(int), wrong.astype(int))
 
 
+@shown_briefly
 class Moment(NamedTuple):
     """The number of finite values of each entry (*shape), their mean and their standard deviation (of the whole, not
     estimated from a part); how many are not finite."""
@@ -86,9 +85,6 @@ class Moment(NamedTuple):
     mean: Array
     deviation: Array
     not_finite: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True)
@@ -117,6 +113,7 @@ class Moments:
         return Moment(count.astype(int), mean + 0 * some, np.sqrt(squares / some), wrong.astype(int))
 
 
+@shown_briefly
 class Counts(NamedTuple):
     """How many values of each entry lie in each bin (*shape, bins), between `edges` (bins + 1); and how many lie below,
     above, or nowhere."""
@@ -126,9 +123,6 @@ class Counts(NamedTuple):
     below: Array
     above: Array
     not_finite: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from cayley.model.motors import ELASTIC
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import BacklashSpring
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.simulation.simulate import simulate
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
@@ -95,6 +95,7 @@ class ErrorSources:
     measured: Literal["joints", "motors"] = "joints"
 
 
+@shown_briefly
 class TrackingRun(NamedTuple):
     """The `trajectory` of the mechanism with its errors (its motors follow the joints, where backlash makes them parts
     of it), and how far it was from the nominal motion at its times: `error` and `rate_error` (samples, nv), of a
@@ -103,9 +104,6 @@ class TrackingRun(NamedTuple):
     trajectory: Trajectory
     error: Array
     rate_error: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
     @property
     def largest(self) -> float:

@@ -12,12 +12,13 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.layout import StateLike, as_vector, joined
 from cayley.systems.system import System
 
 
+@shown_briefly
 class StateMatrices(NamedTuple):
     """d(dx)/dt = A dx + B du, dy = C dx + D du: (..., n, n), (..., n, m), (..., k, n), (..., k, m)."""
 
@@ -25,9 +26,6 @@ class StateMatrices(NamedTuple):
     B: Array
     C: Array
     D: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: float,

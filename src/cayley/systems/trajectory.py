@@ -15,7 +15,7 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
-from cayley.showing import Pictured, Player, brief, maker
+from cayley.showing import Pictured, Player, brief, maker, shown_briefly
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.ports import Block, Port
@@ -52,6 +52,7 @@ class Log:
     __repr__ = brief
 
 
+@shown_briefly
 class Balance(NamedTuple):
     """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre
     of mass in the root's axes [kg m/s, kg m^2/s]."""
@@ -59,9 +60,6 @@ class Balance(NamedTuple):
     kinetic: Array
     potential: Array
     momentum: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True)

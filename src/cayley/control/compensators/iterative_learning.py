@@ -30,7 +30,7 @@ from cayley.dynamics.open_tree import TreeMechanics, tree_system
 from cayley.errors import SignatureError, SingularityError
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.showing import Pictured, brief, shown_once
+from cayley.showing import Pictured, shown_briefly, shown_once
 from cayley.systems import HasSystem, System, connect
 from cayley.systems.rollouts import Rollout
 from cayley.wording import shown
@@ -194,6 +194,7 @@ _GRID = "#e3e7ec"
 _GREY = "#8793a1"
 
 
+@shown_briefly
 class LearningTrial(NamedTuple):
     """One trial, or a batch: the forces (..., N, nv) that went ahead, and the errors and their rates (..., N, nv) at
     the ends of the N periods."""
@@ -201,9 +202,6 @@ class LearningTrial(NamedTuple):
     forces: Array
     error: Array
     rate: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)

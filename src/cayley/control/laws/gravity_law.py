@@ -25,20 +25,18 @@ from cayley.errors import ConventionError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.systems import Record, State, System
 
 _WHAT = "PD with gravity compensation"
 
 
+@shown_briefly
 class Lyapunov(NamedTuple):
     """V and its rate along the motion of the closed loop."""
 
     value: Array
     rate: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def pd_with_gravity(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,

@@ -23,7 +23,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -34,15 +34,13 @@ Sign: TypeAlias = Literal["positive definite", "positive semidefinite", "zero", 
 _MOST_MINORS = 10  # rows: 2^n principal minors
 
 
+@shown_briefly
 class Definiteness(NamedTuple):
     """The word; whether it is exact; and the minors or eigenvalues that say so."""
 
     word: Sign
     exact: bool
     numbers: tuple[Any, ...]
-
-    def __repr__(self) -> str:
-        return brief(self)
 
     @property
     def is_definite(self) -> bool:

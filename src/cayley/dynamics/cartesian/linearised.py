@@ -30,9 +30,10 @@ from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.geometry.tensors.cross import hat
 from cayley.model.constraints import check_independent
-from cayley.showing import brief
+from cayley.showing import brief, shown_briefly
 
 
+@shown_briefly
 class Perturbation(NamedTuple):
     """Of coordinates, velocities and accelerations, each (..., n)."""
 
@@ -40,10 +41,8 @@ class Perturbation(NamedTuple):
     velocity: Array
     acceleration: Array
 
-    def __repr__(self) -> str:
-        return brief(self)
 
-
+@shown_briefly
 class PerturbationMap(NamedTuple):
     """J, N, M and N' (..., m, nv) at a state."""
 
@@ -51,9 +50,6 @@ class PerturbationMap(NamedTuple):
     N: Array
     M: Array
     dN: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
     def to_cartesian(self, dq: ArrayLike, dqd: ArrayLike, dqdd: ArrayLike) -> Perturbation:
         """(dx, dx', dx'') from (dq, dqd, dqdd)."""

@@ -39,7 +39,7 @@ from cayley.kinematics.jacobians import analytic
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import brief, shown_briefly
 
 
 class JointModel(NamedTuple):
@@ -135,6 +135,7 @@ class CartesianMechanism:
         return self.at(q, qd).joint_forces(acceleration)
 
 
+@shown_briefly
 class OperationalSpace(NamedTuple):
     """Dx (m, m), Cx and Gx (m), and the inverse D^-1 J^T Dx (nv, m) that accelerates nothing else."""
 
@@ -142,9 +143,6 @@ class OperationalSpace(NamedTuple):
     velocity_forces: Array
     gravity_forces: Array
     inverse: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def operational_space_kernel(tree: Tree, frame: str, *, orientation: str | None = None,

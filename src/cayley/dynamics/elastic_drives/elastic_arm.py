@@ -34,7 +34,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.motors import ELASTIC, REDUCED
 from cayley.model.spring_kinds.spring import SpringState
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _WHAT = "dynamics from the side of the links"
 
@@ -186,6 +186,7 @@ _SENTENCE = ("Inverse dynamics along a motion of the links: configuration, veloc
              "with its motors, and the forces of the drives.")
 
 
+@shown_briefly
 class MotorMotion(NamedTuple):
     """Configuration (nq), velocity, acceleration and forces (nv) of the whole mechanism, motors behind joints; the
     forces of elastic joints are zero, as it is their motors that drive."""
@@ -194,9 +195,6 @@ class MotorMotion(NamedTuple):
     qd: Array
     qdd: Array
     tau: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 class ForceRates(NamedTuple):

@@ -46,7 +46,7 @@ from cayley.kinematics.constraints.turned_loops import TurnedLoop, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _HERE = "cayley.dynamics.mechanics.constrained"
 _SENTENCE = "Forward dynamics under constraints: the accelerations qdd that the joint forces tau give at (q, qd)."
@@ -207,14 +207,12 @@ def dry_frictions(tree: Tree, structure: ConstraintStructure) -> Array | None:
     return coulomb
 
 
+@shown_briefly
 class FrictionAtRest(NamedTuple):
     """The `forces` (nv) of dry friction of joints at rest, and whether they hold the mechanism."""
 
     forces: Array
     holds: Scalar
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array,

@@ -24,20 +24,18 @@ from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _SWAP = np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(3))  # between (v; w) and (w; v)
 
 
+@shown_briefly
 class OrthogonalComplement(NamedTuple):
     """K (..., 6 N, 6 N) with K t = 0, and T (..., 6 N, nv) with t = T qd, for the twists (w; r') of the centres of mass
     of all links in the root's axes."""
 
     K: Array
     T: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
     @property
     def residual(self) -> Array:

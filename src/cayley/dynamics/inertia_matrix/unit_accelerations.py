@@ -24,9 +24,10 @@ from cayley.dynamics.rigid_links.moments import Moments
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism, of_the_tree
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 
+@shown_briefly
 class GeneralizedLinks(NamedTuple):
     """Of all that each moving joint carries, frozen together: mass (..., joints) [kg], first moment (..., joints, 3)
     [kg m] and inertia tensor (..., joints, 3, 3) [kg m^2], about the origin and in the axes of the joint's child."""
@@ -35,10 +36,8 @@ class GeneralizedLinks(NamedTuple):
     first: Array
     inertia: Array
 
-    def __repr__(self) -> str:
-        return brief(self)
 
-
+@shown_briefly
 class CompositeBodies(NamedTuple):
     """The same about their centres of mass: mass (..., joints) [kg], centre of mass (..., joints, 3) [m] from the
     origin and in the axes of the joint's child, zero for what has no mass, and inertia tensor (..., joints, 3, 3) [kg
@@ -47,9 +46,6 @@ class CompositeBodies(NamedTuple):
     mass: Array
     center: Array
     inertia: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def unit_acceleration_wrenches(links: Links, q: Array) -> list[list[Any]]:

@@ -29,21 +29,19 @@ from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, joint_
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import UnsupportedError
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _NONE = np.zeros(3)
 _NOT_ASKED = Load(_NONE, _NONE)
 
 
+@shown_briefly
 class Sensitivities(NamedTuple):
     """dtau = D dqdd + V dqd + P dq, each (nv, nv)."""
 
     D: Array
     V: Array
     P: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 class Change(NamedTuple):

@@ -44,9 +44,10 @@ from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, 
 from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 
+@shown_briefly
 class ConstrainedDerivatives(NamedTuple):
     """dqdd = by_q dq + by_qd dqd + by_tau dtau at the accelerations qdd, and the same of the constraint forces (h)."""
 
@@ -58,9 +59,6 @@ class ConstrainedDerivatives(NamedTuple):
     forces_by_q: Array
     forces_by_qd: Array
     forces_by_tau: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 class ConstraintPartials(NamedTuple):

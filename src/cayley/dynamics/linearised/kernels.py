@@ -25,7 +25,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.systems.friction_and_stops import held_solve
 
 WithMethods = TypeVar("WithMethods", bound="KernelWithMethods[Any]")
@@ -42,6 +42,7 @@ class Linearize(KernelWithMethods[Sensitivities]):
                 dtype: DTypeLike | None = None) -> Sensitivities: ...
 
 
+@shown_briefly
 class ForwardDerivatives(NamedTuple):
     """dqdd = by_q dq + by_qd dqd + by_tau dtau, each (nv, nv), at the accelerations qdd (nv)."""
 
@@ -49,9 +50,6 @@ class ForwardDerivatives(NamedTuple):
     by_q: Array
     by_qd: Array
     by_tau: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def linearize_kernel(tree: Tree) -> Linearize:

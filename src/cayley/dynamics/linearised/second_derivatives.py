@@ -21,9 +21,10 @@ from cayley.dynamics.linearised.kernels import forward_derivatives_text, sensiti
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 
+@shown_briefly
 class InverseSecondDerivatives(NamedTuple):
     """Each (nv, nv, nv): dD/dq, dV/dqd, dP/dqd and dP/dq."""
 
@@ -32,10 +33,8 @@ class InverseSecondDerivatives(NamedTuple):
     P_by_qd: Array
     P_by_q: Array
 
-    def __repr__(self) -> str:
-        return brief(self)
 
-
+@shown_briefly
 class ForwardSecondDerivatives(NamedTuple):
     """Each (nv, nv, nv): of the accelerations by (q, q), (q, qd), (qd, qd) and (tau, q)."""
 
@@ -43,9 +42,6 @@ class ForwardSecondDerivatives(NamedTuple):
     by_q_qd: Array
     by_qd_qd: Array
     by_tau_q: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def inverse_second_derivatives_kernel(tree: Tree) -> Kernel[InverseSecondDerivatives]:

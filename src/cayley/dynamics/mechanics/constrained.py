@@ -29,21 +29,19 @@ from cayley.compiler.solving.singular_vectors import singular_vectors
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SingularityError
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.wording import did_you_mean
 
 _REDUNDANT = 1e-10  # of the largest singular value of A M^-1 A^T: what masses leave of rows that say nothing new
 _AGREED = 1e-7  # of the largest term of the rows: what rounding leaves of those that agree, through such values
 
 
+@shown_briefly
 class ConstrainedMotion(NamedTuple):
     """Accelerations (n), and multipliers (h): the constraints push with - A^T lam."""
 
     qdd: Array
     lam: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 class BlockInverse(NamedTuple):

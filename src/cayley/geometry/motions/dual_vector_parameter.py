@@ -50,7 +50,7 @@ from cayley.geometry.rotations.vector_parameter import (
     check_vector_parameter,
     doubled_share,
 )
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _ALONG_X = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _ALONG_Z = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -179,12 +179,10 @@ def _rate(c: Dual, w: Dual, hand: float) -> Array:
     return (0.5 * (w + c * dual_dot(c, w) + hand * dual_cross(c, w))).stacked()
 
 
+@shown_briefly
 class JointLines(NamedTuple):
     directions: Array
     moments: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 class DualVelocity(NamedTuple):

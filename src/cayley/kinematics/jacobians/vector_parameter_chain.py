@@ -28,7 +28,7 @@ from cayley.kinematics.elementary import pairs_to
 from cayley.model.joint_kinds import Motion, Screw
 from cayley.model.joint_kinds.motion import Axis, Z
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _ROUNDING = 1e-14  # of a unit form
 
@@ -209,14 +209,12 @@ def _along(axis: Array, ends: Array) -> Array:
     return np.where(axis == 0, 0.0, np.where(axis == 0, 1.0, axis) * ends)
 
 
+@shown_briefly
 class JointLines(NamedTuple):
     """Rows, one for each axis: K and K*, each (n, 3)."""
 
     directions: Array
     moments: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def joint_lines(tree: Tree, q: Array, frame: str) -> JointLines:

@@ -22,7 +22,7 @@ from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, wr
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _SAME = 1e-12  # of the lengths: sums that differ by less are equal
 
@@ -34,14 +34,12 @@ class CouplerRates(NamedTuple):
     rocker: Scalar
 
 
+@shown_briefly
 class DeadCentres(NamedTuple):
     """Angles (k) of the crank at the dead centres of crank and rocker [rad]."""
 
     crank: Array
     rocker: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True)

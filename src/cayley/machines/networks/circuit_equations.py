@@ -20,12 +20,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnsupportedError
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 if TYPE_CHECKING:
     from cayley.machines.networks.circuit import Circuit
 
 
+@shown_briefly
 class StateEquations(NamedTuple):
     """s' = A s + B u and z = C s + D u + E qdd, with the joints' speeds first in u and their forces first in z; by name
     the `states`, `inputs`, `outputs`, and the `dependent` storages, which are no states: G s + H u."""
@@ -42,9 +43,6 @@ class StateEquations(NamedTuple):
     G: Array
     H: Array
     variables: Array  # potentials of nodes and through variables of edges, from (s; u), without what qdd adds
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def state_equations(circuit: Circuit) -> StateEquations:

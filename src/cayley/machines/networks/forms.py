@@ -24,7 +24,7 @@ from cayley.machines.networks.given_arrays import Operator
 from cayley.machines.networks.hybrid_solve import OpenEquations
 from cayley.machines.networks.instant import Arm, Instant
 from cayley.machines.networks.rigid_body import TerminalEquations, TurningMass, port_matrix, port_matrix_rate
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 
 _ZERO = np.zeros((6, 6))
 
@@ -93,14 +93,12 @@ def _diagonal(blocks: Sequence[Array]) -> Array:
     return np.block([[own if j == k else _ZERO for k in range(len(blocks))] for j, own in enumerate(blocks)])
 
 
+@shown_briefly
 class PowerBalance(NamedTuple):
     """The powers [W] received at the ports and stored, and their difference."""
 
     received: Scalar
     stored: Scalar
-
-    def __repr__(self) -> str:
-        return brief(self)
 
     @property
     def residual(self) -> Scalar:

@@ -35,7 +35,7 @@ from cayley.machines.networks.joint_layer import JointMap, NetworkJoint, Reduced
 from cayley.machines.networks.rigid_body import RigidBody
 from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -52,14 +52,12 @@ class TerminalMatrices(NamedTuple):
     u: Array
 
 
+@shown_briefly
 class JointMotion(NamedTuple):
     """Across variables of the joints, x (6m), and their rates."""
 
     x: Array
     xd: Array
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)

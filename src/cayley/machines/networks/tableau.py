@@ -30,7 +30,7 @@ from cayley.machines.networks.rigid_body import port_matrix, port_matrix_rate
 from cayley.model.configurations import check_configuration
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.showing import shown_briefly
 from cayley.wording import did_you_mean
 
 _RANK = 1e-11  # singular values below this part of the largest are zero
@@ -47,6 +47,7 @@ class ConnectionRow(NamedTuple):
     bias: Array
 
 
+@shown_briefly
 class NetworkMotion(NamedTuple):
     """Rates x_G' (6) by body, wrenches (6) on the second terminals by connection, about these and in inertial axes, and
     which of their components follow, accelerations by connection of the tree; the `size` of the tableau and its
@@ -58,9 +59,6 @@ class NetworkMotion(NamedTuple):
     accelerations: dict[str, Array]
     size: int
     rank: int
-
-    def __repr__(self) -> str:
-        return brief(self)
 
 
 def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mapping[str, ArrayLike] | None = None,
