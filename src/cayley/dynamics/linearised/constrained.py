@@ -9,19 +9,22 @@ dq = 0. In the velocities pd of independent joints all of them are
 
     dq = N dp,   dqd = N dpd + T dp      N: A N = 0, one for the joints themselves;   T = - G d(A qd)/dq N
 G solves the constraints for the other joints. For perturbations that open the constraints the derivatives are those
-of accelerations with A qdd + drift = 0, as Pinocchio's are.
+of accelerations with A qdd + drift = 0, as Pinocchio's are. State-space models are x' = A x + B u with x = (dp, dpd)
+and u = dtau at all joints of the tree: every solution is one of the closed mechanism.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.tracing.symbols import where, wrapped
-from cayley.compiler.typing import Array, Scalar, Text
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.constrained import (
     dry_frictions,
     equations_text,
@@ -30,21 +33,27 @@ from cayley.dynamics.forward.constrained import (
     state_signature,
 )
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
-from cayley.dynamics.linearised.by_differentiation import along_velocities
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.linearised.by_differentiation import along_velocities, times
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
-from cayley.dynamics.linearised.kernels import sensitivities_text
+from cayley.dynamics.linearised.kernels import Linearize, default_method, sensitivities_text
+from cayley.dynamics.linearised.state_space import Linearisation
 from cayley.dynamics.mechanics.constrained import block_inverse, block_inverse_of_rank
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.space import ConstraintSpace
-from cayley.kinematics.constraints.structure import ConstraintStructure
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import derivatives
-from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
-from cayley.showing import shown_briefly
+from cayley.showing import brief, shown_briefly
+from cayley.wording import did_you_mean
+
+_KEPT = 1e-7  # beside the largest of its kind: what is left open of constraints that are kept
 
 
 @shown_briefly
@@ -78,11 +87,7 @@ class ConstraintPartials(NamedTuple):
 def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
     """`forward_derivatives(q, qd, tau)` of a mechanism with constraints; V and P of its tree by a method."""
     text = constrained_derivatives_text(tree, structure, method)
-
-    def forward_derivatives(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
-        return text(q, qd, tau, *t)
-
-    described(tree, forward_derivatives, "Forward dynamics under constraints, qdd(q, qd, tau) and the constraint "
+    described(tree, text, "Forward dynamics under constraints, qdd(q, qd, tau) and the constraint "
               "forces, and their derivatives by q, qd and tau.", f"Method: {method}.")
     h = len(structure.rows)
     own = "(v),(v,v),(v,v),(v,v)"
@@ -90,7 +95,7 @@ def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, m
                   name="forward_derivatives", outputs=ConstrainedDerivatives._fields,
                   inputs=constraints.timed(tree, ("q", "qd", "tau")),
                   units=units_of(tree) | {"t": "s"}, kind=kind,
-                  explain=explanation_of_constraints(tree, structure))(forward_derivatives)
+                  explain=explanation_of_constraints(tree, structure))(text)
 
 
 def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, method: str | None = None) -> Text:
@@ -251,3 +256,119 @@ def _in_all_rows(structure: ConstraintStructure, *values: Array) -> list[Array]:
         rows = [value[places[k]] if known else unknown for k, known in enumerate(structure.determined)]
         found.append(np.stack(rows) if rows else np.zeros((0, *np.shape(value)[1:])))
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLinearisation(Linearisation):
+    """A mechanism with constraints near a state, or a batch of states. `q`, `qd`, `qdd` and `tau` are those of all
+    joints; A (..., 2m, 2m), B (..., 2m, nv) and D, V, P (..., m, m) are in the velocities of the `independent` joints,
+    which the others follow by `N` (..., nv, m)."""
+
+    independent: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+    N: Array = None  # type: ignore[assignment]
+
+    __repr__ = brief
+
+    def forces(self, dq: Array, dqd: Array, dqdd: Array) -> Array:
+        """N^T (tau + dtau) (..., m), the forces of the independent joints alone, for perturbations (..., m)."""
+        at_joints = times(np.swapaxes(self.N, -1, -2), self.tau)
+        return at_joints + times(self.D, dqdd) + times(self.V, dqd) + times(self.P, dq)
+
+    def accelerations(self, dq: Array, dqd: Array, dtau: ArrayLike) -> Array:
+        """The accelerations (..., m) of the independent joints, for their perturbations and forces (..., nv)."""
+        m = len(self.places)
+        return self.qdd[..., list(self.places)] + times(self.A[..., m:, :], np.concatenate([dq, dqd], axis=-1)) + \
+            times(self.B[..., m:, :], dtau)
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedMechanism:
+    """The kernels from which linear models of a mechanism with constraints are made."""
+
+    tree: Tree
+    independent: tuple[str, ...] | None = None
+
+    def at(self, q: Array, qd: Array, qdd: Array) -> ClosedLinearisation:
+        """The model at a motion that the constraints allow, driven by forces at the independent joints alone."""
+        self._check_kept(q, qd, qdd)
+        needed = times(np.swapaxes(self._followers(q), -1, -2), self._of_tree(q, qd, qdd))
+        tau = np.zeros(qdd.shape)
+        tau[..., list(self.places)] = needed
+        return self._model(q, qd, tau)
+
+    def at_forces(self, q: Array, qd: Array, tau: Array) -> ClosedLinearisation:
+        """The model at a state that the constraints allow, under forces at any joints."""
+        self._check_kept(q, qd, None)
+        return self._model(q, qd, tau)
+
+    def _model(self, q: Array, qd: Array, tau: Array) -> ClosedLinearisation:
+        A, B, qdd = self._minimal(q, qd, tau)
+        (D, V, P) = self._linearize(q, qd, qdd)
+        return ClosedLinearisation(A, B, None, q, qd, qdd, tau, D, V, P, self.names, self.places, self._followers(q))
+
+    @cached_property
+    def structure(self) -> ConstraintStructure:
+        return constraint_structure(self.tree)
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        if self.independent is None:
+            return self.structure.independent
+        names = self.structure.velocities
+        for name in self.independent:
+            if name not in names:
+                raise ConventionError(f"{self.tree.name} has no velocity {name!r}{did_you_mean(name, names)}")
+        if len(set(self.independent)) != self.structure.mobility or len(self.independent) != self.structure.mobility:
+            raise ConventionError(
+                f"{self.tree.name} has mobility {self.structure.mobility}: name as many independent velocities, not "
+                f"{', '.join(self.independent) or 'none'}")
+        return tuple(names.index(name) for name in self.independent)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.structure.velocities[k] for k in self.places)
+
+    @cached_property
+    def _minimal(self) -> Kernel[MinimalModel]:
+        return minimal_model_kernel(self.tree, self.structure, self.places, MechanismKernel)
+
+    @cached_property
+    def _linearize(self) -> Linearize:
+        return constrained_linearize_kernel(self.tree, self.structure, default_method(self.tree), Linearize,
+                                            self.places)
+
+    @cached_property
+    def _followers(self) -> Kernel[Array]:
+        return followers_kernel(self.tree, self.structure, self.places, MechanismKernel)
+
+    @cached_property
+    def _of_tree(self) -> Kernel[Array]:
+        return inverse_dynamics_kernel(self.tree.spanning_tree())
+
+    @cached_property
+    def _left(self) -> list[Kernel[Array]]:
+        return [constraints.residual_kernel(self.tree), constraints.jacobian_kernel(self.tree),
+                constraints.drift_kernel(self.tree)]
+
+    def _check_kept(self, q: Array, qd: Array, qdd: Array | None) -> None:
+        """Check that a state, and accelerations if they are given, are ones that the constraints allow."""
+        if self.tree.is_timed:
+            raise UnsupportedError(
+                f"a constraint of {self.tree.name} depends on time: it has no linear model at a state alone; "
+                "`forward_derivatives` and `linearize` take the time")
+        residual, jacobian, drift = self._left
+        A = jacobian(q)
+        self._check("closed configurations", residual(q), 1.0)
+        self._check("velocities with A qd = 0", times(A, qd), np.abs(qd).max(initial=1.0))
+        if qdd is not None:
+            rates = drift(q, qd)
+            self._check("accelerations with A qdd + drift = 0", times(A, qdd) + rates,
+                        max(np.abs(qdd).max(initial=1.0), np.abs(rates).max(initial=1.0)))
+
+    def _check(self, what: str, left: Array, scale: float) -> None:
+        worst = np.abs(left).max(initial=0.0)
+        if worst > _KEPT * scale:  # what is no number stays none
+            raise ConventionError(
+                f"a linear model of {self.tree.name} is for {what}, and this is open by {worst:.3g}: see `close`, "
+                "`constraint_jacobian` and `constraint_drift`")

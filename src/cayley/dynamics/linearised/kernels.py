@@ -126,14 +126,10 @@ def longest_way(links: Links) -> int:
 @of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = sensitivities_text(tree, method)
-
-    def linearize(q: Array, qd: Array, qdd: Array) -> Sensitivities:
-        return text(q, qd, qdd)
-
-    described(tree, linearize, "D, V, P: the derivatives of inverse dynamics tau(q, qd, qdd) by qdd, qd and q.",
+    described(tree, text, "D, V, P: the derivatives of inverse dynamics tau(q, qd, qdd) by qdd, qd and q.",
               f"Method: {method}.")
     return kernel(sized(tree, "(q),(v),(v)->(v,v),(v,v),(v,v)"), name="linearize", outputs=Sensitivities._fields,
-                  units=units_of(tree), kind=kind)(linearize)
+                  units=units_of(tree), kind=kind)(text)
 
 
 def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array, Array, Array], Sensitivities]:
@@ -159,16 +155,12 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array
 @of_a_mechanism
 def _forward_by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = forward_derivatives_text(tree, method)
-
-    def forward_derivatives(q: Array, qd: Array, tau: Array) -> ForwardDerivatives:
-        return text(q, qd, tau)
-
-    described(tree, forward_derivatives, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.",
+    described(tree, text, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.",
               f"Method: {method}.")
     shapes = [(tree.nv,), *[(tree.nv, tree.nv)] * 3]
     return kernel(sized(tree, "(q),(v),(v)->(v),(v,v),(v,v),(v,v)"), name="forward_derivatives",
                   outputs=ForwardDerivatives._fields, inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
-                  explain=explanation(tree))(guarded(tree, forward_derivatives, shapes))
+                  explain=explanation(tree))(guarded(tree, text, shapes))
 
 
 def forward_derivatives_text(tree: Tree,

@@ -30,7 +30,7 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 
 if TYPE_CHECKING:
-    from cayley.dynamics.linearised.closed_state_space import ClosedMechanism
+    from cayley.dynamics.linearised.constrained import ClosedMechanism
 
 _LOST = 1e-10  # singular values of [A - s, B] below this part of the largest: the mode s is out of reach
 
@@ -170,7 +170,7 @@ class LinearisedMechanism:
 
     @cached_property
     def _closed(self) -> ClosedMechanism:
-        from cayley.dynamics.linearised.closed_state_space import ClosedMechanism  # which few mechanisms need
+        from cayley.dynamics.linearised.constrained import ClosedMechanism  # which few mechanisms need
         return ClosedMechanism(self.tree, self.independent)
 
     def _states(self, q: ArrayLike, qd: Array | None, qdd: Array | None) -> list[Array]:
