@@ -39,8 +39,7 @@ from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
 from cayley.systems.rollout_calls import SystemCalls
-from cayley.systems.rollout_derivatives import RolloutDerivatives
-from cayley.systems.rollout_layers import RolloutLayer
+from cayley.systems.rollout_derivatives import RolloutDerivatives, RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System

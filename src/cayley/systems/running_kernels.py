@@ -11,10 +11,9 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import Blocks, State, as_vector, joined
 from cayley.systems.output_kernels import energy_kernel, text_kernel, without_value
-from cayley.systems.projection import on_constraints
+from cayley.systems.projection import check_constraints, on_constraints
 from cayley.systems.record import Record
 from cayley.systems.standstill import matrices_kernel
 from cayley.systems.system import System

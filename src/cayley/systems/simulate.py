@@ -17,8 +17,8 @@ from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
 from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
-from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
+from cayley.systems.projection import check_constraints
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown

@@ -17,22 +17,84 @@ squares).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
-from cayley.systems.friction_and_stops import Stop, corrected
-from cayley.systems.impacts import Impacts
+from cayley.systems.friction_and_stops import REST_SPEED, Stop, corrected
 from cayley.systems.output_kernels import text_kernel
 from cayley.systems.system import System
 
+
+@dataclass
+class Impacts:
+    """The stops of a system, whose coordinates are places in the state, and the restitution (n) of each velocity.
+
+    An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that
+    rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster
+    comes to an end. Source: Newton's law of restitution.
+    """
+
+    stops: list[Stop]
+    restitution: Sequence[float]
+
+    def touches(self, stop: Stop, x: Array) -> bool:
+        """True if a state touches a stop."""
+        return bool(stop.n * (x[stop.coordinate] - stop.limit) <= stop.tolerance)
+
+    def any(self, x: Array, v: Array) -> bool:
+        """True if a state with the velocities v (n) strikes a stop."""
+        return any(stop.n * v[stop.column] < 0 and self.touches(stop, x) for stop in self.stops)
+
+    def hit(self, x: Array, v: Array, compliance: Array, held: Array) -> tuple[Array, list[Stop]]:
+        """Resolve all that touches: the velocity (n) after impacts, and the stops that were struck.
+
+        `compliance`: what impulses do to velocities (n, n), the inverse of the inertia matrix of an open tree.
+        `held`: the velocities (n) that rest; those at stops take part.
+        """
+        struck: list[Stop] = []
+        for _ in range(2 * len(self.stops) + 1):
+            now = [s for s in self.stops if self.touches(s, x) and s.n * v[s.column] < 0]
+            if not now:
+                break
+            struck += now
+            others = [s for s in self.stops if held[s.column] and self.touches(s, x) and s not in now]
+            v = self._impact(v, compliance, now, others)
+        return v, struck
+
+    def _impact(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
+        """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
+        slowly."""
+        others = resting
+        slow = list[Stop]()
+        while True:
+            acting = [*struck, *others]
+            columns = [s.column for s in acting]
+            n = np.array([s.n for s in acting])
+            wanted = np.array([self._rebound(s.column, v) for s in struck] + [0.0 for _ in others])
+            impulse = _least(W[np.ix_(columns, columns)], wanted - v[columns], least_singular(len(v)) ** 2)
+            pulling = [
+                s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
+            after = v + W[:, columns] @ impulse
+            after[columns] = wanted
+            leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]
+            if not pulling and not leaving:
+                return after
+            slow += [] if pulling else leaving
+            others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
+
+    def _rebound(self, column: int, v: Array) -> float:
+        rebound = -self.restitution[column] * v[column]
+        return float(rebound) if abs(rebound) > REST_SPEED else 0.0
+
+
 FRICTION_WORDS = ("stick", "slip")  # these happen so often that they do not count as events
 _STILL = 1e-11  # rad/s, m/s, and of the largest velocity: what the way back onto constraints leaves of zero
-_DEPENDENT = 1e-10  # of the largest singular value
 _ROUNDING = 1e-9  # of the largest acceleration: none
 _FAR = 1e6  # N, N m: what is as far from its bounds is as good as anything farther
 
@@ -184,9 +246,9 @@ class Standstill:
         a = slope[self.columns]
         if self.tied:
             G = self._roots(t, x)
-            g = np.linalg.lstsq(G[:, self.held].T, a[self.held], rcond=_DEPENDENT)[0]
+            g = _least(G[:, self.held].T, a[self.held], least_singular(self.count))
             wide = np.where(np.isfinite(self._upper - self._lower), self._upper - self._lower, 1.0)[self.held]
-            reaction[self.held] = -wide * np.linalg.lstsq(G[:, self.held] * wide, g, rcond=_DEPENDENT)[0]
+            reaction[self.held] = -wide * _least(G[:, self.held] * wide, g, least_singular(self.count))
             a = a + G.T @ (G @ reaction)
             a[self.held] = 0.0
         else:
@@ -251,7 +313,7 @@ class Standstill:
             return reaction
         G = self._roots(t, x)[:, self.held]
         _, values, V = np.linalg.svd(G, full_matrices=False)
-        used = values > _DEPENDENT * values.max()
+        used = values > least_singular(self.count) * values.max()
         n = G.shape[1]
         if used.sum() == n:
             return reaction
@@ -277,11 +339,16 @@ class Standstill:
             a = a + G.T @ (G[:, column] * lower[column])
         from scipy.optimize import lsq_linear
         can = lower < upper
-        g = np.linalg.lstsq(G[:, can].T, a[can], rcond=_DEPENDENT)[0]
+        g = _least(G[:, can].T, a[can], least_singular(self.count))
         reaction = lsq_linear(G[:, can], -g, (lower[can], upper[can]), method="bvls").x
         after = (a + G.T @ (G[:, can] @ reaction))[can]
         going[can] = np.where(np.abs(after) <= _ROUNDING * (1.0 + np.abs(a).max()), 0.0, np.sign(after))
         return going
+
+
+def _least(A: Array, b: Array, rank: float) -> Array:
+    """The smallest of the nearest solutions of A x = b; singular values up to `rank` of the largest are zero."""
+    return np.linalg.lstsq(A, b, rcond=rank)[0]
 
 
 def matrices_kernel(system: System) -> Kernel:

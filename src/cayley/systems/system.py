@@ -258,7 +258,7 @@ class System(HoldsFunctions):
             *u = 5.0*e;
         }
         """
-        from cayley.systems.controller_source import controller_source
+        from cayley.systems.digital_step import controller_source
         return controller_source(self, name, dtype)
 
     def linearize(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,

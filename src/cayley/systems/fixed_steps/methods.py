@@ -16,12 +16,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from cayley.errors import ConventionError
-from cayley.systems.fixed_steps.gauss import MIDPOINT, TWO_NODES, gauss
-from cayley.systems.fixed_steps.gauss_energy import gauss_energy
+from cayley.systems.fixed_steps.gauss import MIDPOINT, TWO_NODES, gauss, gauss_energy
 from cayley.systems.fixed_steps.lie_midpoint import lie_midpoint
 from cayley.systems.fixed_steps.protocol import FixedStep
-from cayley.systems.fixed_steps.runge_kutta import RK4
-from cayley.systems.fixed_steps.semi_implicit_euler import SEMI_IMPLICIT_EULER
+from cayley.systems.fixed_steps.runge_kutta import RK4, SEMI_IMPLICIT_EULER
 from cayley.wording import did_you_mean
 
 EXPLICIT = {"rk4": RK4, "semi-implicit-euler": SEMI_IMPLICIT_EULER}

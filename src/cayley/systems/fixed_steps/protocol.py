@@ -127,6 +127,14 @@ class FixedStep(NamedTuple):
         return len(self.table)
 
 
+ONE_STAGE = Table(first=[True], last=[True], time=[0.0])
+
+
+def nothing(points: Array, layout: Layout) -> Array:
+    """What a method carries that needs nothing between its stages."""
+    return points[..., :0]
+
+
 def largest(values: Array) -> Scalar:
     """The largest of a few numbers, as an expression."""
     found = values[0]

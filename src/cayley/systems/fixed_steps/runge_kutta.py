@@ -1,18 +1,45 @@
-"""The classical Runge-Kutta method: explicit, order 4, four evaluations a step.
+"""Explicit methods: the classical Runge-Kutta method, of order 4, and semi-implicit Euler, of order 1.
 
-Blocks on manifolds are integrated by their coordinates, and projected at the end of each step, which keeps the order.
-Carried are the point of the stage and the weighted sum of the slopes. Source: Kutta 1901; Yamamoto, section 5.2.
+Runge-Kutta integrates blocks on manifolds by their coordinates, and projects them at the end of each step, which keeps
+the order. Carried are the point of the stage and the weighted sum of the slopes. Source: Kutta 1901; Yamamoto, section
+5.2. Semi-implicit Euler is symplectic for constant inertia, which makes it better than its order.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table
-from cayley.systems.layout import Layout, joined
+from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, Table, nothing
+from cayley.systems.layout import Layout, State, each, joined
+from cayley.systems.record import Record
 
+Pushed = Callable[[State, Record, dict[str, Array], dict[str, Array]], tuple[Scalar, Scalar]]
+
+
+def euler_stage(stage: Stage, point: Point, carried: Array, pushed: Pushed | None = None) -> tuple[Point, Array]:
+    """First all blocks that are no positions, v' = v + h a(q, v), then positions with the new velocities. `pushed(x, u,
+    slopes, others)`, if given, changes the new velocities among these others, and says its work and the defect."""
+    flow, h, _ = stage
+    x = point.x
+    layout = flow.layout
+    u = flow.inputs(x)
+    slopes = flow.tangents(x, u)
+    others = layout.stepped(x, {name: h * slopes[name] for name in layout.unmoved})
+    pushes = pushed(x, u, slopes, others) if pushed else None
+    moved = x.replaced(others)
+    velocities = {name: moved[velocity] for name, velocity in layout.moved_by.items()}
+    after = moved.replaced(layout.stepped(x, each(velocities, lambda v: h * v)))
+    halfway = x.replaced({name: layout.middle(name, x, moved) for name in others})
+    work = point.work + h * flow.power(halfway, u)
+    work, defect = (work + pushes[0], pushes[1]) if pushes else (work, point.defect)
+    return Point(flow.constrained(after, h), work, defect), carried
+
+
+SEMI_IMPLICIT_EULER = FixedStep(1, ONE_STAGE, nothing, euler_stage)
 TABLE = Table(first=[True, False, False, False],
               last=[False, False, False, True],
               time=[0.0, 0.5, 0.5, 1.0],

@@ -41,9 +41,10 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
-from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table, largest
+from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, largest, nothing
+from cayley.systems.fixed_steps.runge_kutta import euler_stage
 from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop, corrected, held_solve
-from cayley.systems.layout import Layout, State, as_vector, each
+from cayley.systems.layout import State, as_vector
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -91,7 +92,7 @@ def with_standstill(method: FixedStep, name: str, system: System) -> FixedStep:
                 f"{system.name} includes dry friction or stops, and its constraints tie joints together: which of them "
                 'stand still is settled by `simulate`, and in fixed steps by "semi-implicit-euler", not by '
                 f"{name!r}")
-        return FixedStep(1, Table(first=[True], last=[True], time=[0.0]), _nothing, _tied_step)
+        return FixedStep(1, ONE_STAGE, nothing, _tied_step)
 
     def text(stage: Stage, point: Point, before: Array) -> tuple[Point, Array]:
         layout = stage.flow.layout
@@ -225,26 +226,20 @@ def _energy(flow: Flow, part: FrictionAndStops, x: State) -> Scalar:
 
 def _tied_step(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     flow, h, _ = stage
-    x = point.x
-    layout = flow.layout
-    u = flow.inputs(x)
-    slopes = flow.tangents(x, u)
-    others = layout.stepped(x, {name: h * slopes[name] for name in layout.unmoved})
-    work: Scalar = 0.0
-    defect = point.defect
-    for part in flow.system.holds:
-        v, a = (as_vector(of[part.velocity]) for of in (x, slopes))
-        columns, impulses, W, last = _tied_impulses(part, flow, h, x, u, a)
-        after = v + h * a + impulses @ W
-        others[part.velocity] = after.reshape(np.shape(x[part.velocity]))
-        work = work + impulses @ ((v + after) / 2)[columns]
-        defect = np.maximum(defect, last)
-    moved = x.replaced(others)
-    velocities = {name: moved[velocity] for name, velocity in layout.moved_by.items()}
-    end = moved.replaced(layout.stepped(x, each(velocities, lambda v: h * v)))
-    halfway = x.replaced({name: layout.middle(name, x, moved) for name in others})
-    work = point.work + h * flow.power(halfway, u) + work
-    return Point(flow.constrained(end, h), work, defect), carried
+
+    def pushed(x: State, u: Record, slopes: dict[str, Array], others: dict[str, Array]) -> tuple[Scalar, Scalar]:
+        work: Scalar = 0.0
+        defect = point.defect
+        for part in flow.system.holds:
+            v, a = (as_vector(of[part.velocity]) for of in (x, slopes))
+            columns, impulses, W, last = _tied_impulses(part, flow, h, x, u, a)
+            after = v + h * a + impulses @ W
+            others[part.velocity] = after.reshape(np.shape(x[part.velocity]))
+            work = work + impulses @ ((v + after) / 2)[columns]
+            defect = np.maximum(defect, last)
+        return work, defect
+
+    return euler_stage(stage, point, carried, pushed)
 
 
 def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
@@ -282,6 +277,3 @@ def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: R
                                  for k, (b, c) in enumerate(zip(r, before, strict=True))]))
     return columns, np.stack(r), W, last
 
-
-def _nothing(points: Array, layout: Layout) -> Array:
-    return points[..., :0]
