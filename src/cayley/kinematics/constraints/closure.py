@@ -1,41 +1,40 @@
-"""Configurations in which the loops of a mechanism are closed and its other constraints are kept, and the mobility
-there.
+"""Configurations in which the constraints of a mechanism are kept, its loops closed, and the mobility there.
 
-    q, s    coordinates of the tree's joints, and of the joints that close the loops
-    X(q)    the pose of a loop's second frame in its first; P(s) the pose that its joint allows
-    e       the twist log(P^-1 X) that is left open, and the residuals of the other constraints
-To first order e changes by J = [J_relative, -S(s)], S the directions of the joint in the loop. The steps are those of
-Levenberg and Marquardt with a damping of |e|^2, far away of |e|.|J|, which closes overconstrained loops as well.
-Lengths are measured in the size of the machine, or in another measure of it where that does not lead there. The
-mobility is the number of independent velocities with J (qd, sd) = 0, at configurations that have nothing special about
-them."""
+    (A^T A + lambda 1) dq = -A^T phi      the step of Levenberg and Marquardt, lambda = |phi|^2, far away |phi|.|A|
+Overconstrained loops are closed as well. Lengths are measured in the size of the machine, or in another measure of it
+where that does not lead there. The mobility is the number of independent velocities with A qd = 0, at configurations
+that have nothing special about them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnreachableError
-from cayley.geometry.motions.screws import twist_from_pose
-from cayley.geometry.pose import Pose
-from cayley.kinematics.constraints.rows import jacobian_of, residual_kernel, residual_of
-from cayley.kinematics.constraints.scale import CLOSED, length_unit, row_sizes, scaled_jacobian
+from cayley.kinematics.constraints.rows import hold_positions, least_sense, residual_kernel, residual_of
+from cayley.kinematics.constraints.scale import (
+    CLOSED,
+    constraint_jacobian,
+    length_unit,
+    lengths,
+    row_sizes,
+    scaled_jacobian,
+)
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.frame_kernels import integrate_kernel
-from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.configurations import random_configuration
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
-from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree, slices
 
 _TIMES = (0.0, 0.1, 0.37, 1.0, 2.3, 10.7)  # s: motions that differ do not agree at all of them
@@ -66,18 +65,17 @@ def closed_carefully(tree: Tree, guess: Array, moving: Array, t: float | None = 
     """The closed configuration near one guess (nq), or the nearest to one that was found, by those velocities (nv) that
     are `moving`, at the time `t` if a constraint depends on it. A guess from which no small step closes anything (links
     in a row) is left by some chance steps, the same each time."""
+    time = () if t is None else (t,)
     found: list[Careful] = []
-    for loops in _Loops.each(tree):
-        start = loops.start(guess, t)
-        free = np.concatenate([moving, np.ones(loops.velocities - tree.nv, dtype=bool)])
-        found.append(loops.closed_from(start, free))
+    for search in _Search.each(tree):
+        found.append(search.closed_from(guess, time, moving))
         if found[-1].closed:
             return found[-1]
     chance = np.random.default_rng(0)
-    loops, _ = _Loops.each(tree)
+    search, _ = _Search.each(tree)
     for size in _CHANCES:
-        step = size * loops.lengths * chance.normal(size=loops.velocities) * free
-        found.append(loops.closed_from(loops.moved(start, step), free)._replace(by_chance=True))
+        step = size * search.lengths * chance.normal(size=tree.nv) * moving
+        found.append(search.closed_from(search.moved(guess, step), time, moving)._replace(by_chance=True))
         if found[-1].closed:
             return found[-1]
     return min(found, key=lambda closure: closure.residual)
@@ -95,10 +93,6 @@ class ClosedSample:
     """Pairs of joints whose axes, or centres, are one at all of these configurations: links lie upon each other."""
 
 
-def _is_known(e: Array, J: Array) -> bool:
-    return bool(np.isfinite(e).all() and np.isfinite(J).all())
-
-
 def closed_samples(tree: Tree) -> list[ClosedSample]:
     """Some configurations in which all constraints are kept, from the neutral one and from random ones: pieces of the
     space of all of them may differ in what they allow (a parallelogram with two rockers moves, crossed it is stiff)."""
@@ -107,31 +101,31 @@ def closed_samples(tree: Tree) -> list[ClosedSample]:
 
 def _closed_samples(tree: Tree) -> list[ClosedSample]:
     _check_motions_agree(tree)
-    found: list[tuple[Careful, float | None]] = []
-    for loops in _Loops.each(tree):
-        further = _guesses(tree, loops.measures)
-        found += [(loops.closed_from(loops.start(guess, t)), t) for guess, t in islice(further, 1 + _STARTS)]
-        closed = [(closure, t) for closure, t in found if closure.closed]
+    found: list[tuple[Careful, tuple[float, ...]]] = []
+    for search in _Search.each(tree):
+        further = _guesses(tree, search.measures)
+        found += [(search.closed_from(*each), each[1]) for each in islice(further, 1 + _STARTS)]
+        closed = [(closure, time) for closure, time in found if closure.closed]
         if closed:
             break
     else:
         nearest, when = min(found, key=lambda each: each[0].residual)
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
-        left = _said_open(tree, nearest.configuration, *([] if when is None else [when]))
+        left = _said_open(tree, nearest.configuration, *when)
         raise UnreachableError(
             f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
             f"the nearest leaves {nearest.residual:.3g} open ({left}). Look at the frames that they join, and at the "
             "lengths between them")
     random = np.random.default_rng(1)
-    samples = [_sampled(loops, closure, t, random) for closure, t in closed]
+    samples = [_sampled(search, closure, time, random) for closure, time in closed]
     open_one = _away(tree, samples[0])
-    always = _coincident(tree, open_one, loops.size, 0) | _coincident(tree, open_one, loops.size, 1)
-    for guess, t in further:
+    always = _coincident(tree, open_one, search.size, 0) | _coincident(tree, open_one, search.size, 1)
+    for guess, time in further:
         many = 0 < left_by_rows(tree, samples) < min(sample.mobility for sample in samples)
         if not many and any(sample.coincident <= always for sample in samples):
             break
-        closure = loops.closed_from(loops.start(guess, t))
-        samples += [_sampled(loops, closure, t, random)] if closure.closed else []
+        closure = search.closed_from(guess, time)
+        samples += [_sampled(search, closure, time, random)] if closure.closed else []
     return samples
 
 
@@ -200,178 +194,111 @@ def _said_open(tree: Tree, q: Array, *time: float) -> str:
     return ", ".join(f"{name!r} {left:.3g}{at}" for name, left in found.items())
 
 
-def _sampled(loops: _Loops, closure: Careful, t: float | None, random: np.random.Generator) -> ClosedSample:
-    start = loops.start(closure.configuration, t)
-    time = () if t is None else (t,)
-    steps = _BESIDE * loops.lengths * random.normal(size=(_NEIGHBOURS, loops.velocities))
-    found = [loops.closed_from(loops.moved(start, step)) for step in steps]
+def _sampled(search: _Search, closure: Careful, time: tuple[float, ...], random: np.random.Generator) -> ClosedSample:
+    q = closure.configuration
+    steps = _BESIDE * search.lengths * random.normal(size=(_NEIGHBOURS, search.tree.nv))
+    found = [search.closed_from(search.moved(q, step), time) for step in steps]
     beside = [each for each in found if each.closed]
-    moves = [np.abs((each.configuration - closure.configuration) / loops.measures).max(initial=0.0) > _MOVED
-             for each in beside]
+    moves = [np.abs((each.configuration - q) / search.measures).max(initial=0.0) > _MOVED for each in beside]
     if beside and not any(moves):
         return ClosedSample((closure,), 0, time)
     near = (closure, *beside)
-    upon = frozenset.intersection(*[_coincident(loops.tree, each.configuration, loops.size) for each in near])
+    upon = frozenset.intersection(*[_coincident(search.tree, each.configuration, search.size) for each in near])
     return ClosedSample(near, min(int(each.independent) for each in near), time, upon)
 
 
-def _guesses(tree: Tree, measures: Array) -> Iterator[tuple[Array, float | None]]:
+def _guesses(tree: Tree, measures: Array) -> Iterator[tuple[Array, tuple[float, ...]]]:
     """Configurations, those coordinates that have no limits in the `measures` (nq) of the machine, and times of
     constraints that depend on it: the first is 0."""
     times = [0.0, *np.random.default_rng(2).uniform(size=_MOST_STARTS)]
     random = random_configuration(tree.spanning_tree(), _MOST_STARTS, seed=0)
     bounded = np.isfinite(tree.lower) & np.isfinite(tree.upper)
     guesses = [tree.neutral, *np.where(bounded, random, random * measures)]
-    yield from zip(guesses, times if tree.is_timed else [None] * len(times), strict=True)
+    yield from zip(guesses, [(t,) if tree.is_timed else () for t in times], strict=True)
 
 
 @dataclass(frozen=True, eq=False)
-class _Loops:
-    """The loops of a tree, with the coordinates and velocities of their own joints after those of the tree: x = (q, s),
-    and the time after them if a constraint depends on it."""
+class _Search:
+    """Steps towards closed configurations, with lengths measured in a `size`: how many metres are worth a radian."""
 
     tree: Tree
-    size: float  # how many metres are worth a radian
+    size: float
 
     @staticmethod
-    def each(tree: Tree) -> Iterator[_Loops]:
-        """Lengths in the size of the machine, and then in the median distance of joints and frames from their
-        bodies."""
-        yield kept(tree, "closing of loops", lambda: _Loops(tree, length_unit(tree)))
+    def each(tree: Tree) -> Iterator[_Search]:
+        """Lengths in the size of the machine, and then in the median distance of joints and frames from their bodies.
+        """
+        yield _Search(tree, length_unit(tree))
         poses = [*[joint.placement for joint in tree.joints], *[frame.pose for frame in tree.frames]]
         away = [float(np.linalg.norm(pose[:3, 3])) for pose in poses]
-        size = float(np.median([distance for distance in away if distance > 0.0] or [1.0]))
-        yield kept(tree, "closing of loops in its size", lambda: _Loops(tree, size))
-
-    def start(self, guess: Array, t: float | None) -> Array:
-        """x at a configuration, with the joints that close loops at their zero."""
-        own = [loop.motion.neutral for loop in self.tree.loops]
-        return np.concatenate([guess, *own, *([] if t is None else [[t]])])
-
-    @cached_property
-    def motions(self) -> list[tuple[Motion, slice, slice]]:
-        """The joints of the tree and those that close its loops, with their places."""
-        motions = [*[joint.motion for joint in self.tree.joints], *[loop.motion for loop in self.tree.loops]]
-        return list(zip(motions, slices([m.nq for m in motions]), slices([m.nv for m in motions]), strict=True))
-
-    @cached_property
-    def velocities(self) -> int:
-        return self.motions[-1][2].stop
+        yield _Search(tree, float(np.median([distance for distance in away if distance > 0.0] or [1.0])))
 
     @cached_property
     def lengths(self) -> Array:
-        """The unit of each velocity: the size of the machine for slides, a radian for turns."""
-        return self._measured(unit for motion, _, _ in self.motions for unit in motion.velocity_units)
+        """The unit of each velocity."""
+        return lengths(self.tree, self.size)
 
     @cached_property
     def measures(self) -> Array:
-        """The same of each coordinate of the tree."""
-        return self._measured(unit for joint in self.tree.joints for unit in joint.motion.coordinate_units)
-
-    def _measured(self, units: Iterable[str]) -> Array:
-        return np.where(np.array(list(units)) == "m", self.size, 1.0)
+        """The unit of each coordinate."""
+        units = [unit for joint in self.tree.joints for unit in joint.motion.coordinate_units]
+        return np.where(np.array(units) == "m", self.size, 1.0)
 
     @cached_property
     def _weights(self) -> Array:
-        across = 1.0 / self.size
-        units = [unit for each in self._others for unit in each.row_units]
-        known = 1.0 / row_sizes(self.tree)[len(row_sizes(self.tree)) - len(units):]
-        others = [across if unit == "m" else own for unit, own in zip(units, known, strict=True)]
-        return np.array([*[across, across, across, 1.0, 1.0, 1.0] * len(self.tree.loops), *others])
+        units = [unit for each in constraints_of(self.tree) for unit in each.row_units]
+        return np.where(np.array(units) == "m", 1.0 / self.size, 1.0 / row_sizes(self.tree))
 
-    def closed_from(self, x: Array, moving: Array | bool = True) -> Careful:
-        """First the joints of the loops take up what they can, then all velocities that are moving."""
-        own = np.arange(self.velocities) >= self.tree.nv
-        x, _ = self._searched(x, own)
-        x, iterations = self._searched(x, np.ones_like(own) & moving)
-        e, J, reach = self._opening(x)
-        if not _is_known(e, J):
-            return Careful(False, x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
-        rank = int(rank_of(J * self._weights[:, None] * self.lengths))
-        return Careful(self._is_closed(e, reach), x[:self.tree.nq], float(np.linalg.norm(e)), iterations,
-                       self.velocities - rank, by_chance=False)
+    def closed_from(self, q: Array, time: tuple[float, ...], moving: Array | bool = True) -> Careful:
+        """The closed configuration to which small steps lead with the velocities that are moving, or the last."""
+        q, iterations = self._searched(q, time, np.ones(self.tree.nv) * moving)
+        e, A = self._opening(q, time)
+        if not (np.isfinite(e).all() and np.isfinite(A).all()):
+            return Careful(False, q, np.inf, iterations, self.tree.nv, by_chance=False)
+        is_closed = self._is_closed(e, q) and float(least_sense(self.tree, q, constraints_of(self.tree))) > 0
+        left = float(np.linalg.norm(e))
+        return Careful(is_closed, q, left if is_closed or left > _CLOSED * self.size else np.inf, iterations,
+                       self.tree.nv - int(rank_of(A * self._weights[:, None] * self.lengths)), by_chance=False)
 
-    def _is_closed(self, e: Array, reach: Array) -> bool:
-        across = float(np.max(reach, initial=0.0)) / length_unit(self.tree)
-        return bool(np.linalg.norm(e * self._weights) <= _CLOSED * (1.0 + across))
+    def _is_closed(self, e: Array, q: Array) -> bool:
+        frames = [frame for constraint in constraints_of(self.tree) for frame in constraint.frames[:1]]
+        across = max([float(np.linalg.norm(frame_pose(self.tree, q, frame).p)) for frame in frames], default=0.0)
+        return bool(np.linalg.norm(e * self._weights) <= _CLOSED * (1.0 + across / length_unit(self.tree)))
 
-    def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
+    def _searched(self, q: Array, time: tuple[float, ...], moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""
         for iterations in range(_STEPS):
-            e, J, reach = self._opening(x)
-            if self._is_closed(e, reach) or not _is_known(e, J):  # where a constraint has no normal, or no value
-                return x, iterations
-            e = (e * self._weights)[self._positions]
-            J = (J * self._weights[:, None] * self.lengths)[self._positions]
-            bend = float(np.abs(e) @ np.linalg.norm(J, axis=1))
-            damping = np.sqrt(min(float(e @ e), bend)) * np.eye(self.velocities)
-            rows = np.concatenate([J * moving, damping])
-            found = np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
-            step = -self.lengths * found
-            shorter = self._shortened(x, step, float(e @ e))
+            e, A = self._opening(q, time)
+            if not (np.isfinite(e).all() and np.isfinite(A).all()) or self._is_closed(e, q):
+                return q, iterations
+            rows = hold_positions(self.tree)  # closing may move wheels where they would not roll
+            e = (e * self._weights)[rows]
+            A = (A * self._weights[:, None] * self.lengths)[rows]
+            bend = float(np.abs(e) @ np.linalg.norm(A, axis=1))
+            damping = np.sqrt(min(float(e @ e), bend)) * np.eye(self.tree.nv)
+            found = np.linalg.lstsq(np.concatenate([A * moving, damping]),
+                                    np.concatenate([e, np.zeros(self.tree.nv)]), rcond=None)[0]
+            shorter = self._shortened(q, time, -self.lengths * found, float(e @ e))
             if shorter is None:
-                return x, iterations
-            x = shorter
-        return x, _STEPS
+                return q, iterations
+            q = shorter
+        return q, _STEPS
 
-    def _shortened(self, x: Array, step: Array, square: float) -> Array | None:
+    def _shortened(self, q: Array, time: tuple[float, ...], step: Array, square: float) -> Array | None:
         """The step, halved until it closes something that is worth it; None if nothing does."""
         for part in (1.0, 0.5, 0.25, 0.125, 0.0625):
-            moved = self.moved(x, part * step)
-            opening = self._opening(moved)[0] * self._weights
+            moved = self.moved(q, part * step)
+            opening = self._residual(moved, *time) * self._weights
             if opening @ opening < (1 - 1e-4 * part) * square:
                 return moved
         return None
 
-    def moved(self, x: Array, step: Array) -> Array:
-        moved = [motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq]
-        return np.concatenate([*moved, x[self.motions[-1][1].stop:]])
+    def moved(self, q: Array, step: Array) -> Array:
+        return kept(self.tree, "integrate", lambda: integrate_kernel(self.tree))(q, step)
+
+    def _opening(self, q: Array, time: tuple[float, ...]) -> tuple[Array, Array]:
+        return self._residual(q, *time), constraint_jacobian(self.tree, q, *time)
 
     @cached_property
-    def _opening(self) -> Kernel[tuple[Array, Array, Array]]:
-        """e, J, and how far from the root the first frames of the constraints are, by x."""
-        rows = 6 * len(self.tree.loops) + sum(len(constraint.row_names) for constraint in self._others)
-        size = self.motions[-1][1].stop + self.tree.is_timed
-        signature = f"({size})->({rows}),({rows},{self.velocities}),({len(self._frames)})"
-        return kept(self.tree, "opening of loops", lambda: kernel(
-            signature, name="opening_of_loops", outputs=("e", "J", "reach"))(self._opening_text))
-
-    @cached_property
-    def _positions(self) -> Array:
-        """The rows that hold positions; closing may move wheels where they would not roll."""
-        loops = [True] * (6 * len(self.tree.loops))
-        return np.array([*loops, *[k < each.positions for each in self._others for k in range(len(each.row_names))]])
-
-    @cached_property
-    def _frames(self) -> list[str]:
-        return [frame for constraint in constraints_of(self.tree) for frame in constraint.frames[:1]]
-
-    def _opening_text(self, x: Array) -> tuple[Any, Any, Any]:
-        nothing = (np.zeros(0), np.zeros((0, self.velocities)))  # of an open tree
-        parts = [nothing, *self._loop_openings(x), *self._other_openings(x)]
-        places = [frame_pose(self.tree, x, frame).p for frame in self._frames]
-        reach = np.stack([np.sqrt(p @ p) for p in places]) if places else np.zeros(0)
-        return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts]), reach
-
-    def _loop_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
-        tree = self.tree
-        for loop, (motion, q, v) in zip(tree.loops, self.motions[len(tree.joints):], strict=True):
-            between = frame_pose(tree, x, loop.second, loop.first)
-            allowed = Pose(*motion.pose(x[q]))
-            relative = general_jacobian(tree, x, loop.second, axes="body", relative_to=loop.first)
-            columns = [
-                relative,
-                np.zeros((6, v.start - tree.nv)), -motion.subspace(x[q]),
-                np.zeros((6, self.velocities - v.stop))]
-            yield twist_from_pose.unchecked(allowed.inverse.then(between).matrix), np.concatenate(columns, axis=1)
-
-    @cached_property
-    def _others(self) -> tuple[Constraint, ...]:
-        return constraints_of(self.tree)[len(self.tree.loops):]
-
-    def _other_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
-        own = self.velocities - self.tree.nv
-        t = x[-1] if self.tree.is_timed else None
-        for constraint in self._others:
-            rows = jacobian_of(self.tree, constraint, x, t)
-            yield residual_of(self.tree, constraint, x, t), np.concatenate([rows, np.zeros((len(rows), own))], axis=1)
+    def _residual(self) -> MechanismKernel:
+        return kept(self.tree, "constraint residual", lambda: residual_kernel(self.tree))
