@@ -85,52 +85,46 @@ def actuated_jacobian_kernel(tree: Tree, frame: str, *, axes: str | None,
 @of_a_mechanism
 def actuated_motion_kernel(tree: Tree) -> MechanismKernel:
     """`actuated_motion(q, rates)` (..., nv): the velocities of all joints by those of the actuated."""
-    check_determined(tree)
-    return sized_kernel(tree, f"(q),({len(tree.actuated_velocities)})->(v)",
-                        lambda q, rates: passive_motion(tree, q) @ rates, "actuated_motion", unit="qd",
-                        sentence="The velocities of all joints that follow from those of the actuated ones.",
-                        explain=_explanation(tree))
+    return _kernel(tree, 1, lambda q, rates: passive_motion(tree, q) @ rates, "actuated_motion", "qd",
+                   "The velocities of all joints that follow from those of the actuated ones.")
 
 
 @of_a_mechanism
 def actuated_acceleration_kernel(tree: Tree) -> MechanismKernel:
     """`actuated_acceleration(q, rates, accelerations)` (..., nv): the accelerations of all joints by the velocities and
     accelerations of the actuated."""
-    check_determined(tree)
-    m = len(tree.actuated_velocities)
-    return sized_kernel(tree, f"(q),({m}),({m})->(v)",
-                        lambda q, rates, accelerations: passive_acceleration(tree, q, rates, accelerations),
-                        "actuated_acceleration", unit="qdd",
-                        sentence="The accelerations of all joints that follow from the motion of the actuated ones.",
-                        explain=_explanation(tree))
+    return _kernel(tree, 2, lambda q, rates, accelerations: passive_acceleration(tree, q, rates, accelerations),
+                   "actuated_acceleration", "qdd",
+                   "The accelerations of all joints that follow from the motion of the actuated ones.")
 
 
 @of_a_mechanism
 def actuated_jerk_kernel(tree: Tree) -> MechanismKernel:
     """`actuated_jerk(q, rates, accelerations, jerks)` (..., nv): the third derivatives of the motion of all joints by
     the first three of that of the actuated ones."""
-    check_determined(tree)
-    m = len(tree.actuated_velocities)
-
     def text(q: Array, rates: Array, accelerations: Array, jerks: Array) -> Array:
         found = passive_acceleration(tree, q, rates, accelerations)
         moving = configuration_rate(tree, q, passive_motion(tree, q) @ rates)
         return slope_along(found, np.concatenate([q, rates, accelerations]),
                            np.concatenate([moving, accelerations, jerks]))
 
-    return sized_kernel(tree, f"(q),({m}),({m}),({m})->(v)", text, "actuated_jerk",
-                        sentence="The jerks of all joints that follow from the motion of the actuated ones.",
-                        explain=_explanation(tree))
+    return _kernel(tree, 3, text, "actuated_jerk", "",
+                   "The jerks of all joints that follow from the motion of the actuated ones.")
 
 
 @of_a_mechanism
 def closing_kernel(tree: Tree) -> MechanismKernel:
     """`closing(q)` (..., nq): the configuration after one of Newton's steps towards a closed one, with the actuated
     joints where they are."""
+    return _kernel(tree, 0, lambda q: configuration_step(tree, q, passive_correction(tree, q)), "closing", "q",
+                   "A step towards a closed configuration, the actuated joints held.")
+
+
+def _kernel(tree: Tree, given: int, text: Callable[..., Array], name: str, unit: str, sentence: str) -> MechanismKernel:
+    """The kernel of a text of q and so many derivatives of the coordinates of the actuated joints."""
     check_determined(tree)
-    return sized_kernel(tree, "(q)->(q)", lambda q: configuration_step(tree, q, passive_correction(tree, q)), "closing",
-                        sentence="A step towards a closed configuration, the actuated joints held.", unit="q",
-                        explain=_explanation(tree))
+    signature = f"(q){f',({len(tree.actuated_velocities)})' * given}->({'q' if unit == 'q' else 'v'})"
+    return sized_kernel(tree, signature, text, name, unit=unit, sentence=sentence, explain=_explanation(tree))
 
 
 def check_untimed(tree: Tree) -> None:

@@ -67,13 +67,6 @@ class Inputs:
         others[self.velocities] = False
         return others
 
-    @cached_property
-    def following_coordinates(self) -> Array:
-        """Flags (nq) of the coordinates that are not inputs."""
-        others = np.ones(self.tree.nq, dtype=bool)
-        others[self.coordinates] = False
-        return others
-
     def values(self, given: Mapping[str, ArrayLike]) -> Array:
         """Values (..., coordinates) of all of them, side by side: a number for a joint of one coordinate, as many as it
         has for another."""

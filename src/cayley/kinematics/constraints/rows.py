@@ -109,11 +109,6 @@ def rates(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
     return _stacked([row.rate for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])
 
 
-def rates_by_time(tree: Tree, q: Array, t: Scalar = None) -> Array:
-    """The derivative of phi by t (h), which the time adds to A qd."""
-    return rates(tree, q, np.zeros(tree.nv), t) if tree.is_timed else np.zeros(len(row_names(tree)))
-
-
 def drift(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
     """The second rates of phi without accelerations (h)."""
     return _stacked([row.second for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])

@@ -165,6 +165,15 @@ def bounds_of_joints(tree: Tree, way: frozenset[int], size: float, *, limits: bo
     return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), size, free)
 
 
+def limits_crossed(tree: Tree, q: Array) -> tuple[tuple[str, int, float], ...]:
+    """Of the coordinates that leave their limits among configurations (k, nq): the name of the joint, the number of the
+    first configuration where it does, and by how much at most."""
+    beyond = np.maximum(np.maximum(tree.lower - q, q - tree.upper), 0.0)
+    names = [joint.name for joint in tree.joints for _ in range(joint.motion.nq)]
+    return tuple((names[k], int(np.argmax(beyond[:, k] > _ROUNDING)), float(beyond[:, k].max()))
+                 for k in range(tree.nq) if len(q) and beyond[:, k].max() > _ROUNDING)
+
+
 def _quaternion(joint: Joint, place: slice) -> slice:
     attitude = joint.motion.attitude
     if attitude is None:

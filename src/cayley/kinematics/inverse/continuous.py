@@ -22,7 +22,7 @@ from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.rows import check_holonomic
 from cayley.kinematics.continuation import Shares
 from cayley.kinematics.frame_kernels import integrate_kernel
-from cayley.kinematics.inverse.bounds import bounds_of
+from cayley.kinematics.inverse.bounds import limits_crossed
 from cayley.kinematics.inverse.goal import Goal, Task, named_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.tracking import Moment, moment_kernel
@@ -114,7 +114,7 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
         found[k] = q
         residual[k], smallest[k] = march.looked(q, goal)
     reached = int(np.isfinite(residual).sum())
-    return PostureResult(found, residual, smallest, reached, reason, _limits(tree, frame, found[:reached]))
+    return PostureResult(found, residual, smallest, reached, reason, limits_crossed(tree, found[:reached]))
 
 
 def _looking(tree: Tree, frame: str, task: Task) -> Kernel[Moment]:
@@ -257,12 +257,3 @@ def _between(first: Array, twist: Array, share: float) -> Array:
     pose[:3, 3] += share * twist[:3]
     pose[:3, :3] = matrix_from_rotation_vector.unchecked(share * twist[3:]) @ first[:3, :3]
     return pose
-
-
-def _limits(tree: Tree, frame: str, q: Array) -> tuple[tuple[str, int, float], ...]:
-    """Coordinates that leave their limits: names, the first pose where, and by how much."""
-    bounds = bounds_of(tree, frame, limits=True)
-    beyond = np.maximum(np.maximum(bounds.lower - q, q - bounds.upper), 0.0)
-    names = [joint.name for joint in tree.joints for _ in range(joint.motion.nq)]
-    return tuple((names[k], int(np.argmax(beyond[:, k] > 1e-12)), float(beyond[:, k].max()))
-                 for k in range(tree.nq) if len(q) and beyond[:, k].max() > 1e-12)

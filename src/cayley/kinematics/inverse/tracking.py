@@ -123,9 +123,21 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
                                                                                (*poses.shape[:-2], 6))
     batch = joined_batch([poses.shape[:-3], np.shape(start)[:-1]], ["path", "start"])
     q = np.array(np.broadcast_to(start, (*batch, tree.nq)), dtype=float)
-    look = kept(tree, ("moment", frame, wanted, orientation), lambda: moment_kernel(tree, frame, wanted, orientation))
+    found = _marched(tree, frame, wanted, orientation, poses, twists, q, G, step, damping, secondary)
+    eigenvalues = np.linalg.eigvalsh(G) * step
+    away = np.hypot(found[4], found[5])
+    left = np.abs(1.0 - eigenvalues).max() ** (away.shape[-1] - 1) if eigenvalues[-1] > 0.0 else 0.0
+    is_off = (away[..., -1] > tolerance + left * away[..., 0]) | (away.max(axis=-1) > tolerance + away[..., 0])
+    return PathResult(*found, bool(eigenvalues[-1] < 2.0), is_off)
+
+
+def _marched(tree: Tree, frame: str, task: Task, orientation: str, poses: Array, twists: Array, q: Array, G: Array,
+             step: float, damping: float | tuple[float, float], secondary: Callable[[Array], Array] | None
+             ) -> list[Array]:
+    """The columns of `PathResult`, from q to obstacle."""
+    look = kept(tree, ("moment", frame, task, orientation), lambda: moment_kernel(tree, frame, task, orientation))
     move = kept(tree, "integrate", lambda: integrate_kernel(tree))
-    lock = 3 if orientation == "vect" else 2
+    batch = q.shape[:-1]
     moments = []
     obstacle = np.zeros(batch, dtype=int)
     for k in range(poses.shape[-3]):
@@ -134,7 +146,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
         J = np.where(locked[..., None, None], 0.0, here.jacobian)
         command = np.where(locked[..., None], 0.0, here.ahead) + here.error @ G
         rates = resolved_rates(J, command, damping=damping)
-        stopped = np.where(locked, lock, np.where(rates.regular, 0, 1))
+        stopped = np.where(locked, 3 if orientation == "vect" else 2, np.where(rates.regular, 0, 1))
         obstacle = np.where(obstacle > 0, obstacle, stopped)
         going = (obstacle == 0)[..., None]
         rate = rates.velocity if secondary is None else rates.velocity + _free_part(J, secondary(q))
@@ -142,14 +154,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
         moments.append((q, qd, here.error, command, here.distance, here.angle, rates.smallest_singular_value,
                         np.broadcast_to(rates.damping, batch), obstacle))
         q = np.where(going, move(q, step * np.where(going, qd, 0.0)), q)
-    columns = [np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True)]
-    eigenvalues = np.linalg.eigvalsh(G) * step
-    q, qd, error, command, distance, angle, smallest, dampings, obstacle = columns
-    away = np.hypot(distance, angle)
-    left = np.abs(1.0 - eigenvalues).max() ** (away.shape[-1] - 1) if eigenvalues[-1] > 0.0 else 0.0
-    is_off = (away[..., -1] > tolerance + left * away[..., 0]) | (away.max(axis=-1) > tolerance + away[..., 0])
-    return PathResult(q, qd, error, command, distance, angle, smallest, dampings, obstacle,
-                      bool(eigenvalues[-1] < 2.0), is_off)
+    return [np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True)]
 
 
 def _free_part(J: Array, velocities: ArrayLike) -> Array:

@@ -57,10 +57,13 @@ class StructuralError:
         """The largest error [rad]; NaN if some input cannot be assembled."""
         return float(np.abs(self.error).max())
 
-    @property
-    def rms(self) -> float:
-        """The root of the mean square [rad]; NaN if some input cannot be assembled."""
-        return float(np.sqrt(np.mean(self.error**2)))
+    @staticmethod
+    def nearest(inputs: Array, wanted: Array, both: Array, off: Array) -> StructuralError:
+        """In the assembly mode that is nearest at each input, by the outputs and errors (m, 2) of both."""
+        stands = np.isfinite(off).all(axis=1)
+        near = np.argmin(np.where(stands[:, None], np.abs(off), 0.0), axis=1)
+        rows = np.arange(len(wanted))
+        return StructuralError(inputs, wanted, both[rows, near], off[rows, near], np.where(stands, near, -1))
 
     @property
     def status(self) -> str:
@@ -184,11 +187,7 @@ class FourBarDesign:
                           if psi is not None else (self.inputs, self.outputs))
         both = self.output_angles(inputs)
         off = both - wanted[:, None]
-        off = np.arctan2(np.sin(off), np.cos(off))
-        stands = np.isfinite(off).all(axis=1)
-        near = np.argmin(np.where(stands[:, None], np.abs(off), 0.0), axis=1)
-        rows = np.arange(len(wanted))
-        return StructuralError(inputs, wanted, both[rows, near], off[rows, near], np.where(stands, near, -1))
+        return StructuralError.nearest(inputs, wanted, both, np.arctan2(np.sin(off), np.cos(off)))
 
     def defects(self) -> Defects:
         """The defects that keep one motion of the input from leading through all pairs, in their order."""

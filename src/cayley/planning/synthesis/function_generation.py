@@ -181,11 +181,7 @@ class SliderCrankDesign:
     def structural_error(self) -> StructuralError:
         """How far [m] the slider is from the places of the pairs, in the assembly mode that is nearest at each."""
         both = self.positions(self.inputs)
-        off = both - self.outputs[:, None]
-        stands = np.isfinite(off).all(axis=1)
-        near = np.argmin(np.where(stands[:, None], np.abs(off), 0.0), axis=1)
-        rows = np.arange(len(off))
-        return StructuralError(self.inputs, self.outputs, both[rows, near], off[rows, near], np.where(stands, near, -1))
+        return StructuralError.nearest(self.inputs, self.outputs, both, both - self.outputs[:, None])
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
         """The machine as a tree with a loop, for `cy.Mechanism`."""

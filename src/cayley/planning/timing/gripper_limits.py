@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +21,9 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
+from cayley.planning.timing.limits import Machine, tree_of
 from cayley.planning.timing.speed_limits import least_near
 from cayley.wording import shown
-
-if TYPE_CHECKING:
-    from cayley.planning.tool_motions.two_poses import WithTree
 
 _SAMPLES = 2001
 
@@ -81,7 +78,7 @@ class GripperTiming:
                 f"{self.when:.6g} s")
 
 
-def gripper_timing(mechanism: WithTree | Tree, motion: Motion, frame: str, limits: GripperLimits, *,
+def gripper_timing(mechanism: Machine | Tree, motion: Motion, frame: str, limits: GripperLimits, *,
                    load: Load | None = None) -> GripperTiming:
     """A motion as fast as the limits of its gripper, at `frame`, allow. `PlanningError` names the limit that no speed
     keeps.
@@ -93,7 +90,7 @@ def gripper_timing(mechanism: WithTree | Tree, motion: Motion, frame: str, limit
     >>> bool(abs(np.linalg.norm(arm.twist(*timed.motion(timed.when)[:2], "tool", axes="world")[:3]) - 0.5) < 1e-9)
     True
     """
-    tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
+    tree = tree_of(mechanism)
     asked = [entry.name for entry in fields(limits) if np.isfinite(getattr(limits, entry.name))]
     if not asked:
         raise ConventionError("a motion is as fast as limits allow: give one at least")

@@ -38,6 +38,11 @@ class Machine(Protocol):
     def jacobian_rate(self) -> Callable[..., Array]: ...
 
 
+def tree_of(mechanism: Machine | Tree) -> Tree:
+    """The tree of a mechanism, or the tree itself."""
+    return getattr(mechanism, "tree", mechanism)  # type: ignore[arg-type]
+
+
 class Duration(NamedTuple):
     """The least time of a motion [s], the joint that does not allow a shorter one, and which of its limits that is."""
 

@@ -17,6 +17,7 @@ from cayley.errors import ModelError
 from cayley.geometry.convex_shapes import Shape, distance, least_apart
 from cayley.kinematics.constraints.actuated_motion import actuated_jacobian
 from cayley.kinematics.frame_kernels import body_pose_kernel
+from cayley.kinematics.inverse.bounds import limits_crossed
 from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.model.constraints import is_tied
@@ -128,8 +129,9 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
     poses = look(states.q)
     clearances = _clearances(tree, motion, times, poses, look, shapes or {}, obstacles or {})
     values, minima, whiles = _singular_values(tree, motion, times, states.q, frame, task)
+    beyond = tuple((name, float(times[first]), most) for name, first, most in limits_crossed(tree, states.q))
     return Inspection(times, {body.name: poses[:, k] for k, body in enumerate(tree.bodies)}, clearances, values, minima,
-                      _beyond_limits(tree, times, states.q), float(values.max(initial=0.0)), whiles)
+                      beyond, float(values.max(initial=0.0)), whiles)
 
 
 def _clearances(tree: Tree, motion: Motion, times: Array, poses: Array, look: Kernel,
@@ -197,10 +199,3 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
     lowest = np.flatnonzero((values <= edges[:-2]) & (values <= edges[2:]) & ~within)
     minima = [SmallestSingularValue(*least_near(lambda t: smallest(motion.position(t)), times, int(k))) for k in lowest]
     return values, tuple(sorted(minima)), whiles
-
-
-def _beyond_limits(tree: Tree, times: Array, q: Array) -> tuple[tuple[str, float, float], ...]:
-    beyond = np.maximum(np.maximum(tree.lower - q, q - tree.upper), 0.0)
-    names = [joint.name for joint in tree.joints for _ in range(joint.motion.nq)]
-    return tuple((names[k], float(times[int(np.argmax(beyond[:, k] > 1e-12))]), float(beyond[:, k].max()))
-                 for k in range(tree.nq) if beyond[:, k].max() > 1e-12)

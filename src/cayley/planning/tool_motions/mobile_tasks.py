@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -33,11 +32,9 @@ from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
+from cayley.planning.timing.limits import Machine, tree_of
 from cayley.planning.tool_motions.two_poses import follow_tool
 from cayley.wording import shown
-
-if TYPE_CHECKING:
-    from cayley.planning.tool_motions.two_poses import WithTree
 
 _KNOTS = 48  # of a phase of the program
 _ALLOWED = 1e-9  # of the velocities: what constraints may be off
@@ -101,7 +98,7 @@ class PlatformTask:
         return replace(self, arm=timing.motion, timing=timing)
 
 
-def platform_task(mechanism: WithTree | Tree, program: SteeredProgram, *, start: ArrayLike | None = None,
+def platform_task(mechanism: Machine | Tree, program: SteeredProgram, *, start: ArrayLike | None = None,
                   poses: ArrayLike | None = None, times: ArrayLike | None = None, frame: str = "tool",
                   relative_to: str = "world", arm: Sequence[str] | None = None, base: str = "base",
                   steering: str | None = "steering") -> PlatformTask:
@@ -117,7 +114,7 @@ def platform_task(mechanism: WithTree | Tree, program: SteeredProgram, *, start:
 
     `UnreachableError` where the arm does not reach a pose, `PlanningError` where the wheels do not allow the program.
     """
-    tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
+    tree = tree_of(mechanism)
     q = tree.neutral if start is None else np.array(start, dtype=float)
     if q.shape != (tree.nq,) or not np.isfinite(q).all():
         raise ConventionError(f"a platform task of {tree.name} starts from one configuration of {tree.nq} finite "

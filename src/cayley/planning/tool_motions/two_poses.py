@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,14 +29,7 @@ from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.splines.conditions import At, polynomial_through
 from cayley.planning.splines.polynomials import Polynomials, checked_breaks, through_knots
 from cayley.planning.splines.splines import quintic_spline
-from cayley.planning.timing.limits import Machine, MotionLimits, checked_configuration
-
-if TYPE_CHECKING:
-    from typing import Protocol
-    class WithTree(Protocol):
-        """A `Mechanism`."""
-
-        tree: Tree
+from cayley.planning.timing.limits import Machine, MotionLimits, checked_configuration, tree_of
 
 
 class JointPair(NamedTuple):
@@ -181,7 +174,7 @@ def follow_tool(tree: Tree, poses: Array, times: Array, frame: str, start: Array
 _TURN = 2.0 * np.pi
 
 
-def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
+def motion_through_poses(mechanism: Machine | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
                          start: ArrayLike | None = None, tolerance: float = 1e-12) -> Motion:
     """The motion that brings a frame of a mechanism to poses (k, 4, 4) in the root's frame at times (k) [s], at rest at
     both ends: one polynomial of degree k + 3 for each joint, or for each actuated joint of a machine with loops. Each
@@ -195,7 +188,7 @@ def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: Fr
     >>> bool(abs(arm.pose(move(0.4).q, "tool") - arm.pose(q[1], "tool")).max() < 1e-12)
     True
     """
-    tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
+    tree = tree_of(mechanism)
     if tree.nq != tree.nv and not tree.is_constrained:
         raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no polynomials: plan their "
                                "rotations with `rotation_spline`")
