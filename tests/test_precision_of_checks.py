@@ -26,7 +26,7 @@ from cayley.geometry.rotations.frames import Orientation
 from cayley.geometry.tensors import dyad, minimal_dyads, tensor_of_map, tensor_rank
 from cayley.geometry.tensors.frames import dyads_with_antecedents
 from cayley.geometry.tensors.projections import oblique_projection
-from cayley.kinematics.inverse.rates import resolved_rates
+from cayley.kinematics.inverse.tracking import resolved_rates
 from cayley.kinematics.singular.indices import indices
 from cayley.kinematics.singular.redundancy import (
     general_solution,

@@ -11,7 +11,7 @@ from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry import principal_axes
 from cayley.geometry.rotations import costs
 from cayley.geometry.tensors import tensor_norm, vee
-from cayley.kinematics.inverse.rates import newton_iteration
+from cayley.kinematics.inverse.tracking import newton_iteration
 from geometry import formulas_of_motions as fm
 from geometry import rotation_operation_table as rt
 from geometry.exact_rotations import MP

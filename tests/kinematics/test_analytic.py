@@ -19,8 +19,12 @@ from cayley.kinematics.jacobians.analytic import (
     check_orientation,
     coordinates,
 )
-from cayley.kinematics.jacobians.differentiated_jacobians import task_jacobian
-from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.jacobians.general_jacobian import (
+    general_jacobian,
+    jacobian_rate,
+    jacobian_second_rate,
+    task_jacobian,
+)
 from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.kinematics.orientation import orientation
 from cayley.kinematics.singular.redundancy import joint_motion, joint_velocities

@@ -20,7 +20,7 @@ from cayley.kinematics.inverse.analytic import (
     scara,
     stanford_arm,
 )
-from cayley.kinematics.inverse.rates import newton_iteration
+from cayley.kinematics.inverse.tracking import newton_iteration
 from cayley.mechanism import Mechanism
 from cayley.model.catalogue import load_robot
 from cayley.model.denavit_hartenberg.conversion import dh_from_tree

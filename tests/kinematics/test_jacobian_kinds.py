@@ -7,8 +7,14 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobians.differentiated_jacobians import configuration_rate_map, task_jacobian
-from cayley.kinematics.jacobians.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.jacobians.general_jacobian import (
+    configuration_rate_map,
+    general_jacobian,
+    hessian,
+    jacobian_rate,
+    jacobian_second_rate,
+    task_jacobian,
+)
 from cayley.kinematics.jacobians.velocity import acceleration, jacobian, twist
 from cayley.kinematics.link_motion import point_position
 from compiler.parity import check_parity

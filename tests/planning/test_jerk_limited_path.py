@@ -8,7 +8,7 @@ import pytest
 import cayley as cy
 from cayley.errors import PlanningError
 from cayley.planning.function_of_time import FunctionOfTime
-from cayley.planning.motion_file import load_motion
+from cayley.planning.motion import load_motion
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.timing.path_timing import time_optimal

@@ -14,10 +14,10 @@ from cayley.errors import (
     UnreachableError,
     UnsupportedError,
 )
-from cayley.planning.motion_file import load_motion
+from cayley.planning.motion import load_motion
 from cayley.planning.profiles.jerk_limits import jerk_limited, least_duration, rest_to_rest
 from cayley.planning.profiles.two_points import LAWS, minimum_duration, point_to_point
-from cayley.planning.splines.conditions import through_two_points
+from cayley.planning.splines.splines import through_two_points
 from cayley.planning.timing.efforts import effort_profile
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.timing.path_timing import time_optimal

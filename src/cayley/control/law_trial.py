@@ -26,7 +26,7 @@ from cayley.control.stability.verdict import Verdict
 from cayley.control.targets import Aim, check_gives_forces
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
-from cayley.kinematics.constraints.scale import check_closed
+from cayley.kinematics.constraints.rows import check_closed
 from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import Table

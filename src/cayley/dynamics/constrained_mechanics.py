@@ -35,8 +35,7 @@ from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.mechanics.constrained import multipliers
 from cayley.dynamics.open_tree import Configurations, TreeMechanics
 from cayley.kinematics.constraints import rows as constraints
-from cayley.kinematics.constraints.rows import RowName
-from cayley.kinematics.constraints.scale import machine_size
+from cayley.kinematics.constraints.rows import RowName, machine_size
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, generic_configurations
 from cayley.kinematics.constraints.turned_loops import Held, turned_loops
 from cayley.kinematics.frame_kernels import sized

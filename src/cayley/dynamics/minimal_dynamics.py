@@ -28,7 +28,7 @@ from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
+from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief

@@ -29,22 +29,22 @@ from cayley.kinematics.inverse.numeric import (
 from cayley.kinematics.inverse.numeric import (
     inverse_kinematics as inverse_kinematics,
 )
-from cayley.kinematics.inverse.rates import NewtonResult as NewtonResult
-from cayley.kinematics.inverse.rates import (
+from cayley.kinematics.inverse.tracking import NewtonResult as NewtonResult
+from cayley.kinematics.inverse.tracking import PathResult as PathResult
+from cayley.kinematics.inverse.tracking import (
     Rates as Rates,
 )
-from cayley.kinematics.inverse.rates import (
+from cayley.kinematics.inverse.tracking import (
     damped_inverse as damped_inverse,
 )
-from cayley.kinematics.inverse.rates import (
+from cayley.kinematics.inverse.tracking import (
     damping_from_singular_value as damping_from_singular_value,
 )
-from cayley.kinematics.inverse.rates import newton_iteration as newton_iteration
-from cayley.kinematics.inverse.rates import (
+from cayley.kinematics.inverse.tracking import follow_path as follow_path
+from cayley.kinematics.inverse.tracking import newton_iteration as newton_iteration
+from cayley.kinematics.inverse.tracking import (
     resolved_rates as resolved_rates,
 )
-from cayley.kinematics.inverse.tracking import PathResult as PathResult
-from cayley.kinematics.inverse.tracking import follow_path as follow_path
 from cayley.kinematics.jacobians.analytic import (
     absolute_twist_matrix as absolute_twist_matrix,
 )
@@ -72,11 +72,8 @@ from cayley.kinematics.jacobians.analytic import (
 from cayley.kinematics.jacobians.analytic import (
     twist_matrix as twist_matrix,
 )
-from cayley.kinematics.jacobians.differentiated_jacobians import (
+from cayley.kinematics.jacobians.general_jacobian import (
     configuration_rate_map as configuration_rate_map,
-)
-from cayley.kinematics.jacobians.differentiated_jacobians import (
-    task_jacobian as task_jacobian,
 )
 from cayley.kinematics.jacobians.general_jacobian import (
     hessian as hessian,
@@ -86,6 +83,9 @@ from cayley.kinematics.jacobians.general_jacobian import (
 )
 from cayley.kinematics.jacobians.general_jacobian import (
     jacobian_second_rate as jacobian_second_rate,
+)
+from cayley.kinematics.jacobians.general_jacobian import (
+    task_jacobian as task_jacobian,
 )
 from cayley.kinematics.jacobians.vector_parameter_chain import (
     JointLines as JointLines,

@@ -5,7 +5,7 @@ from cayley.planning.driven import driven_motion as driven_motion
 from cayley.planning.function_of_time import FunctionOfTime as FunctionOfTime
 from cayley.planning.motion import Motion as Motion
 from cayley.planning.motion import MotionState as MotionState
-from cayley.planning.motion_file import load_motion as load_motion
+from cayley.planning.motion import load_motion as load_motion
 from cayley.planning.poses.pose_paths import PosePath as PosePath
 from cayley.planning.poses.pose_paths import circular_arc as circular_arc
 from cayley.planning.poses.pose_paths import pose_path as pose_path
@@ -32,15 +32,15 @@ from cayley.planning.profiles.two_points import point_to_point as point_to_point
 from cayley.planning.sequence import Composed as Composed
 from cayley.planning.sequence import Sequence as Sequence
 from cayley.planning.sequence import Together as Together
-from cayley.planning.splines.conditions import At as At
-from cayley.planning.splines.conditions import polynomial_through as polynomial_through
-from cayley.planning.splines.conditions import through_two_points as through_two_points
 from cayley.planning.splines.polynomials import Polynomials as Polynomials
+from cayley.planning.splines.splines import At as At
 from cayley.planning.splines.splines import b_spline as b_spline
 from cayley.planning.splines.splines import cubic_spline as cubic_spline
+from cayley.planning.splines.splines import polynomial_through as polynomial_through
 from cayley.planning.splines.splines import quintic_spline as quintic_spline
 from cayley.planning.splines.splines import rest_to_rest_spline as rest_to_rest_spline
 from cayley.planning.splines.splines import second_derivatives as second_derivatives
+from cayley.planning.splines.splines import through_two_points as through_two_points
 from cayley.planning.synthesis.design import Defects as Defects
 from cayley.planning.synthesis.design import FourBarDesign as FourBarDesign
 from cayley.planning.synthesis.design import StructuralError as StructuralError
@@ -76,8 +76,8 @@ from cayley.planning.timing.gripper_limits import Load as Load
 from cayley.planning.timing.gripper_limits import gripper_timing as gripper_timing
 from cayley.planning.timing.limits import Duration as Duration
 from cayley.planning.timing.limits import MotionLimits as MotionLimits
+from cayley.planning.timing.limits import allowed_speed as allowed_speed
 from cayley.planning.timing.path_timing import time_optimal as time_optimal
-from cayley.planning.timing.speed_limits import allowed_speed as allowed_speed
 from cayley.planning.tool_motions.following import FollowedPath as FollowedPath
 from cayley.planning.tool_motions.following import away_from_limits as away_from_limits
 from cayley.planning.tool_motions.following import better_manipulability as better_manipulability

@@ -42,8 +42,7 @@ from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
 from cayley.planning.sequence import Standing, Together
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.splines.splines import cubic_spline
-from cayley.planning.timing.limits import Machine, MotionLimits
-from cayley.planning.timing.speed_limits import allowed_speed
+from cayley.planning.timing.limits import Machine, MotionLimits, allowed_speed
 
 _KNOTS = 513
 _NEWTON = 3

@@ -42,8 +42,7 @@ from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations import quaternion_from_roll_pitch_yaw
 from cayley.kinematics.constraints.inputs import Inputs
-from cayley.kinematics.constraints.rows import hold_positions, residual
-from cayley.kinematics.constraints.scale import machine_size
+from cayley.kinematics.constraints.rows import hold_positions, machine_size, residual
 from cayley.kinematics.forward import body_poses
 from cayley.kinematics.loops.following_inputs import following_step
 from cayley.model.tree import Tree

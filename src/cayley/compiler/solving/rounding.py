@@ -5,7 +5,7 @@
 It is the square that is compared, because equations of motion contain A M^-1 A^T, in which singular values are squared:
 below s = 8 sqrt(n eps), 1.5e-7 for three joints in float64, nothing is left of them there. What has more digits does
 not use them, so that all functions agree on what is singular. A row has the length one at ordinary configurations
-(`cayley.kinematics.constraints.scale`); a row that is rounding at one of them is not measured by its own length there.
+(`cayley.kinematics.constraints.rows`); a row that is rounding at one of them is not measured by its own length there.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.jacobians.differentiated_jacobians import configuration_rate_map, task_jacobian
+from cayley.kinematics.jacobians.general_jacobian import configuration_rate_map, task_jacobian
 from cayley.kinematics.orientation import changing
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.constraints import check_independent

@@ -20,7 +20,7 @@ from cayley.dynamics.mechanics.lagrange import gibbs_appell_forces, nielsen_forc
 from cayley.dynamics.rigid_links.energies import lagrangian
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
+from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 

@@ -19,7 +19,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_ma
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
-from cayley.kinematics.jacobians.differentiated_jacobians import derivatives as derivatives_of
+from cayley.kinematics.jacobians.general_jacobian import derivatives as derivatives_of
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:

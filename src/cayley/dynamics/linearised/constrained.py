@@ -45,7 +45,7 @@ from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.jacobians.differentiated_jacobians import derivatives
+from cayley.kinematics.jacobians.general_jacobian import derivatives
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols

@@ -22,7 +22,7 @@ from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.jacobians.differentiated_jacobians import has_changing_directions
+from cayley.kinematics.jacobians.general_jacobian import has_changing_directions
 from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly

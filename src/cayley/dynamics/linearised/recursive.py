@@ -15,7 +15,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.augmented_links import inverse_dynamics
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
-from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
+from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables
 
 
 def perturbed_forces(links: Links, q: Array, qd: Array, qdd: Array, dq: Array, dqd: Array, dqdd: Array) -> Array:

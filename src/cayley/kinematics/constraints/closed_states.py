@@ -14,15 +14,13 @@ from cayley.errors import ConventionError, GeometryError, SignatureError, Singul
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.constraints.rows import (
+    constraint_jacobian,
+    length_unit,
+    lengths,
     lost_directions,
     rates_kernel,
     residual_kernel,
     row_names,
-)
-from cayley.kinematics.constraints.scale import (
-    constraint_jacobian,
-    length_unit,
-    lengths,
     row_sizes,
     scaled,
     scaled_opening,

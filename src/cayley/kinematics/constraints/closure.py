@@ -20,12 +20,15 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnreachableError
-from cayley.kinematics.constraints.rows import hold_positions, least_sense, residual_kernel, residual_of
-from cayley.kinematics.constraints.scale import (
+from cayley.kinematics.constraints.rows import (
     CLOSED,
     constraint_jacobian,
+    hold_positions,
+    least_sense,
     length_unit,
     lengths,
+    residual_kernel,
+    residual_of,
     row_sizes,
     scaled_jacobian,
 )

@@ -8,7 +8,12 @@ motions.
 Each constraint sees its two frames from the body from which both hang. Rows are in the order of `constraints_of(tree)`;
 `row_names` says what each holds. The time t is an argument of mechanisms with constraints that depend on it, and of no
 others. Rows on velocities alone, as of wheels, take part in all but phi. A force of a row, whose rate is linear in the
-velocities u, w of its frames, acts on each with d rate / du and the moment d rate / dw, at its origin."""
+velocities u, w of its frames, acts on each with d rate / du and the moment d rate / dw, at its origin.
+
+Lengths are measured in the size of the machine, to the nearest power of ten, which for machines of some metres is a
+metre; angles in radians; rows on coordinates alone (gears, mimic joints) in what a unit of these adds to them. What is
+zero is then decided in one place, `cayley.compiler.solving.rounding`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, Scalar
-from cayley.errors import UnsupportedError
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ConventionError, UnsupportedError
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.pose import HERE, Pose
 from cayley.kinematics.elementary import Step, steps_of, ways_between
 from cayley.kinematics.frame_kernels import sized
@@ -196,9 +203,9 @@ def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) 
     still = coordinates_at_rest(tree, constraint, q, t)
     columns: dict[int, Any] = {}
     for side, (steps, found) in enumerate(zip(ways, motions, strict=True)):
-        for place, end in _columns(steps, found):
+        for column, end in _columns(steps, found):
             ends = [end if k == side else other for k, other in enumerate(at_rest)]
-            columns[place] = _stacked([row.rate for row in constraint.rows(ends, still)])
+            columns[column] = _stacked([row.rate for row in constraint.rows(ends, still)])
     for k, at in enumerate(named):
         unit = [row._replace(rate=1.0) if k == other else row for other, row in enumerate(still)]
         own = _stacked([row.rate for row in constraint.rows(at_rest, unit)])
@@ -233,9 +240,9 @@ def _columns(steps: list[Step], motions: list[Moving]) -> Iterator[tuple[int, Fr
     end = motions[-1].pose
     for step, moved in zip(steps, motions, strict=True):
         R, p = moved.pose
-        for k, place in enumerate(range(step.columns.start, step.columns.stop)):
+        for k, column in enumerate(range(step.columns.start, step.columns.stop)):
             turn = R @ step.subspace[3:, k]
-            yield place, _seen(end)._replace(u=R @ step.subspace[:3, k] + np.cross(turn, end.p - p), w=turn)
+            yield column, _seen(end)._replace(u=R @ step.subspace[:3, k] + np.cross(turn, end.p - p), w=turn)
 
 
 def _stacked(entries: list[Any]) -> Array:
@@ -282,3 +289,70 @@ def wrenches_of(tree: Tree, constraint: Constraint, q: Array, forces: Array, *t:
         R = own.R
         found.append(np.concatenate([R.T @ felt[:3], R.T @ felt[3:]]))
     return found
+
+
+CLOSED = 1e-7  # in the size of the machine, and radians: what is open by more is not closed
+
+
+def machine_size(tree: Tree) -> float:
+    """The largest distance of a joint or frame from its body, or 1 [m]."""
+    places = [joint.placement for joint in tree.joints] + [frame.pose for frame in tree.frames]
+    return float(max((np.linalg.norm(np.asarray(pose)[:3, 3]) for pose in places if pose is not None), default=0.0)
+                 ) or 1.0
+
+
+def length_unit(tree: Tree) -> float:
+    """The size of the machine, to the nearest power of ten [m]."""
+    return kept(tree, "unit of length", lambda: float(10.0**round(np.log10(machine_size(tree)))))
+
+
+def lengths(tree: Tree, size: float) -> Array:
+    """The unit of each velocity (nv): `size` for slides, a radian for turns."""
+    return np.array([size if unit == "m" else 1.0 for joint in tree.joints for unit in joint.motion.velocity_units])
+
+
+def row_sizes(tree: Tree) -> Array:
+    """The unit of each row (h) of the constraints."""
+    return kept(tree, "sizes of rows", lambda: _row_sizes(tree))
+
+
+def _row_sizes(tree: Tree) -> Array:
+    unit = length_unit(tree)
+    known = {"m": unit, "rad": 1.0}
+    units = [unit for each in constraints_of(tree) for unit in each.row_units]
+    A = constraint_jacobian(tree, tree.neutral, *((0.0,) if tree.is_timed else ())) * lengths(tree, unit)
+    own = np.linalg.norm(np.where(np.isfinite(A), A, 0.0), axis=-1)
+    return np.array([known.get(word, length or 1.0) for word, length in zip(units, own, strict=True)])
+
+
+def scaled(tree: Tree, A: Array) -> Array:
+    """Constraint Jacobians (..., h, nv) without units, their rows about one long."""
+    return A * lengths(tree, length_unit(tree)) / row_sizes(tree)[:, None]
+
+
+def scaled_jacobian(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
+    """The constraint Jacobian (..., h, nv) at configurations (..., nq), without units."""
+    return scaled(tree, constraint_jacobian(tree, q, *time))
+
+
+def scaled_opening(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
+    """By how much each row (..., h) of the constraints is open, without units."""
+    left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *time))
+    return np.abs(left) / row_sizes(tree)
+
+
+def check_closed(tree: Tree, q: Array, time: Sequence[ArrayLike] = (), tolerance: float = CLOSED) -> None:
+    """Refuse configurations (..., nq) at which a constraint is open, by its name and by how much."""
+    left = scaled_opening(tree, q, *time)
+    bad = first_failure(left.max(axis=-1, initial=0.0) <= tolerance)
+    if bad is not None:
+        row = int(np.argmax(np.where(np.isnan(left[bad]), np.inf, left[bad])))
+        name = row_names(tree)[row]
+        raise ConventionError(
+            f"the constraints of {tree.name} are open by {left[bad][row] * row_sizes(tree)[row]:.3g} ({name}) at this "
+            f"configuration{place(bad)}: bring it to one with `close(q)`")
+
+
+def constraint_jacobian(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
+    """The constraint Jacobian (..., h, nv) at configurations (..., nq), and at a time if a constraint depends on it."""
+    return np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q, *time))

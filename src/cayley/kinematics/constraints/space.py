@@ -29,8 +29,7 @@ from cayley.compiler.solving.rounding import Scale, least_singular, rank_of
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
-from cayley.kinematics.constraints.rows import jacobian, lost_directions
-from cayley.kinematics.constraints.scale import constraint_jacobian
+from cayley.kinematics.constraints.rows import constraint_jacobian, jacobian, lost_directions
 from cayley.kinematics.constraints.structure import (
     ConstraintStructure,
     constraint_structure,

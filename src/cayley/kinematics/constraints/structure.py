@@ -25,13 +25,15 @@ from cayley.compiler.solving.rounding import Scale, least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.constraints.closure import ClosedSample, closed_samples, left_by_rows
-from cayley.kinematics.constraints.rows import RowName, hold_positions, row_names
-from cayley.kinematics.constraints.scale import (
+from cayley.kinematics.constraints.rows import (
     CLOSED,
+    RowName,
     check_closed,
     constraint_jacobian,
+    hold_positions,
     length_unit,
     lengths,
+    row_names,
     row_sizes,
     scaled,
     scaled_jacobian,

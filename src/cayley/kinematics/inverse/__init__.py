@@ -2,15 +2,16 @@
 
 from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
 from cayley.kinematics.inverse.numeric import InverseKinematicsResult, distinct_solutions, inverse_kinematics
-from cayley.kinematics.inverse.rates import (
+from cayley.kinematics.inverse.tracking import (
     NewtonResult,
+    PathResult,
     Rates,
     damped_inverse,
     damping_from_singular_value,
+    follow_path,
     newton_iteration,
     resolved_rates,
 )
-from cayley.kinematics.inverse.tracking import PathResult, follow_path
 
 __all__ = [
     "InverseKinematicsResult", "NewtonResult", "PathResult", "PostureResult", "Rates", "continuous_posture",

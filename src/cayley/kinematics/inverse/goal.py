@@ -22,8 +22,7 @@ from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.constraints.rows import RowName, jacobian_of, least_sense, residual_of, row_names
-from cayley.kinematics.constraints.scale import row_sizes
+from cayley.kinematics.constraints.rows import RowName, jacobian_of, least_sense, residual_of, row_names, row_sizes
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.velocity import jacobian
 from cayley.model.constraint_kinds import Constraint

@@ -1,14 +1,15 @@
 """General Jacobians: the twist (v; w) of any body at any point in any axes, relative to any other; their rates, second
-rates and Hessians.
+rates and Hessians; and Jacobians of functions of the configuration, by differentiation.
 
     a, s   angular velocity and velocity of the origin p of the moved frame by a unit velocity of a joint; r from p to P
     column (s + a x r; a)     rate   (s' + a' x r + a x r'; a')     a' = w x a, a'' = dw x a + w x (w x a), s likewise
     Hessian       (a_j x l_i + a_i x (P_j - l_j); a_j x a_i) if joint j carries joint i, otherwise (a_i x P_j; 0)
-with l_i the linear part of a column and P_j the velocity of the point P under joint j. In turning axes a rate is that
-of the components. In the frame's own axes, P_i = sum over j > i of J_j v_j, with the bracket [(a; b), (c; d)] = (b x c
-+ a x d; b x d), a third to a half cheaper:
+    in the frame's own axes, P_i = sum over j > i of J_j v_j, [(a; b), (c; d)] = (b x c + a x d; b x d), much cheaper:
     J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']        dJ_i by joint j: [J_i, J_j] if j lies beyond i
-Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58)."""
+    dF/dt = (dF/dq) G qd      q' = G v, where coordinates are more than velocities (quaternions)
+with l_i the linear part of a column and P_j the velocity of the point P under joint j. In turning axes a rate is that
+of the components. Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58), 2.3.3; Yamamoto
+(1.20)-(1.23); spec S2-38, S3-15."""
 
 from __future__ import annotations
 
@@ -17,18 +18,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, FrameName
+from cayley.compiler.algebras.interpret import NUMPY
+from cayley.compiler.derivatives.derivative import independent, jacobian
+from cayley.compiler.kernel import kernel
+from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.inline import with_own_variables
+from cayley.compiler.typing import Array, ArrayLike, FrameName
+from cayley.errors import SignatureError
 from cayley.geometry.pose import HERE, Pose
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import Step, steps_to
-from cayley.kinematics.jacobians.differentiated_jacobians import (
-    changes_of,
-    has_changing_directions,
-    rate_of,
-    second_rate_of,
-)
 from cayley.kinematics.jacobians.formed_jacobian import jacobian_seen_from
 from cayley.kinematics.jacobians.velocity import Moving, moving
+from cayley.model.configuration_space import configuration_rate
+from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
 
@@ -321,3 +324,85 @@ def _own_assembled(tree: Tree, parts: dict[int, Any]) -> Array:
     for first, matrix in parts.items():
         columns[first:first + matrix.shape[1]] = list(matrix.T)
     return np.stack(columns, axis=1) if columns else np.zeros((6, 0))
+
+
+Text = Callable[..., Any]  # of q, or of more arrays, to an array
+
+
+def has_changing_directions(tree: Tree) -> bool:
+    """True if a joint has an elementary motion whose subspace depends on its coordinates."""
+    return not all(motion.constant_subspace for joint in tree.joints for motion in joint.motion.elementary)
+
+
+def rate_of(tree: Tree, text: Text, q: Array, qd: Array) -> Array:
+    """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `qd`."""
+    return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ configuration_rate(tree, q, qd)
+
+
+def second_rate_of(tree: Tree, text: Text, q: Array, qd: Array, qdd: Array) -> Array:
+    """The second time derivative of `text(q)` at the velocity `qd` and the acceleration `qdd`."""
+    by_q, by_v = derivatives(lambda q, qd: rate_of(tree, text, q, qd), (6, tree.nv), q, qd, inside=has_symbols(tree))
+    return by_q @ configuration_rate(tree, q, qd) + by_v @ qdd
+
+
+def changes_of(tree: Tree, text: Text, q: Array) -> Array:
+    """The changes (..., nv) of `text(q)` by unit velocities."""
+    along = np.stack([configuration_rate(tree, q, unit) for unit in np.eye(tree.nv)], axis=1)
+    return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ along
+
+
+def derivatives(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool = False) -> tuple[Any, ...]:
+    """The derivatives (*shape, n) of a text by each of its arrays (n); on numbers, or inside a trace. `inside`: the
+    text itself holds symbols of that trace."""
+    sizes = [len(array) for array in arrays]
+
+    def of_its_own_variables(*variables: Array) -> Array:
+        return jacobian(np.reshape(text(*variables), (-1,)), np.concatenate(variables))
+
+    found = on_its_own_variables(of_its_own_variables, (int(np.prod(shape)), sum(sizes)), *arrays, inside=inside)
+    return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
+
+
+def on_its_own_variables(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool = False) -> Array:
+    """A text that differentiates by its arrays (n), on numbers or inside a trace: it is given variables of its own, as
+    those of the caller may be constants, or equal to one another. Its result has the `shape`."""
+    if inside:
+        return with_own_variables(text, arrays)
+    names = [f"x{k}" for k in range(len(arrays))]
+    signature = ",".join(f"({len(array)})" for array in arrays) + f"->({','.join(map(str, shape))})"
+    traced = kernel(signature, name="derivatives", inputs=names)(text)
+    symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
+    return traced(*arrays) if symbolic else traced.evaluate(NUMPY, *arrays)
+
+
+def configuration_rate_map(tree: Tree, q: Array) -> Array:
+    """G (nq, nv) of q' = G v."""
+    rows = []
+    for joint, place, columns in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
+        if joint.motion.nq:
+            own = np.stack([joint.motion.rate(q[place], unit) for unit in np.eye(joint.motion.nv)], axis=1)
+            after = np.zeros((joint.motion.nq, tree.nv - columns.stop))
+            rows.append(np.concatenate([np.zeros((joint.motion.nq, columns.start)), own, after], axis=1))
+    return np.concatenate(rows) if rows else np.zeros((0, 0))
+
+
+def task_jacobian(tree: Tree, q: Array, function: Callable[[Any], Any]) -> Array:
+    """The Jacobian (..., nv) of `function(q)`, which has any shape and is a text that can be traced: its rate is the
+    Jacobian times qd."""
+    if not any(isinstance(x, Node) for x in np.asarray(q, dtype=object).flat):
+        return _on_floats(tree, q, function)
+    declared = independent(q)
+    values = function(declared)
+    if not any(isinstance(x, Node) for x in np.asarray(values, dtype=object).flat):
+        return np.zeros((*np.shape(values), tree.nv))
+    return jacobian(values, declared) @ configuration_rate_map(tree, q)
+
+
+def _on_floats(tree: Tree, q: ArrayLike, function: Callable[[Any], Any]) -> Array:
+    q = np.asarray(q, dtype=np.float64)
+    if q.shape != (tree.nq,):
+        raise SignatureError(
+            f"one configuration has shape ({tree.nq},), not {q.shape}; for many, make a kernel of this text")
+    shape = (*np.shape(function(q)), tree.nv)
+    return kernel(f"({tree.nq})->({','.join(map(str, shape))})",
+                  name="task_jacobian")(lambda x: task_jacobian(tree, x, function))(q)

@@ -14,8 +14,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.inputs import Inputs
-from cayley.kinematics.constraints.rows import check_holonomic
-from cayley.kinematics.constraints.scale import length_unit
+from cayley.kinematics.constraints.rows import check_holonomic, length_unit
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.kinematics.inverse.search import SOLVED, first_of_each

@@ -22,8 +22,7 @@ from cayley.geometry.batch import place
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.closure import closed_carefully, openings
 from cayley.kinematics.constraints.inputs import Inputs, common_batch
-from cayley.kinematics.constraints.rows import hold_positions, jacobian_kernel
-from cayley.kinematics.constraints.scale import scaled
+from cayley.kinematics.constraints.rows import hold_positions, jacobian_kernel, scaled
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import difference_kernel, integrate_kernel
 from cayley.kinematics.loops.closing_search import closed_nearby, closed_within_limits, closing_search

@@ -17,8 +17,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.inputs import Inputs
-from cayley.kinematics.constraints.rows import hold_positions
-from cayley.kinematics.constraints.scale import length_unit, lengths, machine_size, row_sizes
+from cayley.kinematics.constraints.rows import hold_positions, length_unit, lengths, machine_size, row_sizes
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of_joints
 from cayley.kinematics.inverse.goal import Goal
 from cayley.kinematics.inverse.search import SOLVED, Found, GoalSearch, damped_solution, integrate, search, settled

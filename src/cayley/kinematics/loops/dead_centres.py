@@ -19,12 +19,11 @@ from cayley.compiler.solving.rounding import least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.inputs import Inputs
-from cayley.kinematics.constraints.rows import jacobian_kernel, residual_kernel
-from cayley.kinematics.constraints.scale import lengths, machine_size
+from cayley.kinematics.constraints.rows import jacobian_kernel, lengths, machine_size, residual_kernel
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.continuation import corrected, whole_curve, zero_ahead
 from cayley.kinematics.frame_kernels import difference_kernel, integrate_kernel
-from cayley.kinematics.singular.input_output import closed
+from cayley.kinematics.singular.actuation_singularity import closed
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.showing import brief

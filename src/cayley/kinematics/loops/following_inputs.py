@@ -28,8 +28,15 @@ from cayley.errors import ConventionError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.inputs import Inputs, common_batch
-from cayley.kinematics.constraints.rows import check_holonomic, jacobian_kernel, residual_kernel
-from cayley.kinematics.constraints.scale import length_unit, lengths, machine_size, row_sizes
+from cayley.kinematics.constraints.rows import (
+    check_holonomic,
+    jacobian_kernel,
+    length_unit,
+    lengths,
+    machine_size,
+    residual_kernel,
+    row_sizes,
+)
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.continuation import Shares
 from cayley.kinematics.frame_kernels import difference_kernel

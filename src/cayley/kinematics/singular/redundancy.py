@@ -20,8 +20,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.inverse.goal import Task
-from cayley.kinematics.jacobians.differentiated_jacobians import task_jacobian
-from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, task_jacobian
 from cayley.kinematics.singular.indices import manipulability, orthogonal_rows, uniform_jacobian
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, rank_tolerance, subspaces
 from cayley.model.constraints import check_independent

@@ -80,10 +80,10 @@ from cayley.kinematics.loops.closing import neutral_within_limits as neutral_wit
 from cayley.kinematics.loops.dead_centres import dead_centres as dead_centres
 from cayley.kinematics.loops.following_inputs import follow_inputs as follow_inputs
 from cayley.kinematics.singular.actuation_singularity import actuation_singularity as actuation_singularity
+from cayley.kinematics.singular.actuation_singularity import input_output as input_output
 from cayley.kinematics.singular.indices import indices as indices
 from cayley.kinematics.singular.indices import manipulability as manipulability
 from cayley.kinematics.singular.indices import uniform_jacobian as uniform_jacobian
-from cayley.kinematics.singular.input_output import input_output as input_output
 from cayley.kinematics.singular.singular_loci import singular_locus as singular_locus
 from cayley.kinematics.singular.singularities import singularity_at as singularity_at
 from cayley.machines import slip_check as slip_check

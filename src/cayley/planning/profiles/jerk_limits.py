@@ -21,8 +21,7 @@ from cayley.planning.driven import driven_between
 from cayley.planning.motion import Motion, MotionState
 from cayley.planning.sequence import Standing
 from cayley.planning.splines.polynomials import Polynomials
-from cayley.planning.timing.limits import Duration, MotionLimits, checked_configuration
-from cayley.planning.timing.speed_limits import allowed_speed
+from cayley.planning.timing.limits import Duration, MotionLimits, allowed_speed, checked_configuration
 
 if TYPE_CHECKING:
     from ruckig import Profile, Trajectory

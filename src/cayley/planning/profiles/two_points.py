@@ -19,8 +19,7 @@ from cayley.planning.motion import Derivatives, Motion, positive_seconds
 from cayley.planning.profiles.jerk_limits import Phases, phases_of, polynomials_of
 from cayley.planning.sequence import Standing
 from cayley.planning.splines.polynomials import InPieces, Polynomials
-from cayley.planning.timing.limits import Duration, MotionLimits, checked_configuration
-from cayley.planning.timing.speed_limits import allowed_speed
+from cayley.planning.timing.limits import Duration, MotionLimits, allowed_speed, checked_configuration
 from cayley.wording import did_you_mean
 
 _UNLIMITED = MotionLimits()

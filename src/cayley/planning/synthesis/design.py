@@ -57,6 +57,11 @@ class StructuralError:
         """The largest error [rad]; NaN if some input cannot be assembled."""
         return float(np.abs(self.error).max())
 
+    @property
+    def rms(self) -> float:
+        """The root of the mean square [rad]; NaN if some input cannot be assembled."""
+        return float(np.sqrt(np.mean(self.error**2)))
+
     @staticmethod
     def nearest(inputs: Array, wanted: Array, both: Array, off: Array) -> StructuralError:
         """In the assembly mode that is nearest at each input, by the outputs and errors (m, 2) of both."""

@@ -11,8 +11,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.planning.driven import check_keeps_constraints
 from cayley.planning.motion import Motion, panel
-from cayley.planning.timing.limits import KINDS, Machine, MotionLimits
-from cayley.planning.timing.speed_limits import Worst, allowed_speed, sample_times
+from cayley.planning.timing.limits import KINDS, Machine, MotionLimits, Worst, allowed_speed, sample_times
 from cayley.showing import Pictured, brief, shown_once
 
 if TYPE_CHECKING:

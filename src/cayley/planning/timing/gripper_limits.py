@@ -21,8 +21,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.planning.timing.limits import Machine, tree_of
-from cayley.planning.timing.speed_limits import least_near
+from cayley.planning.timing.limits import Machine, least_near, tree_of
 from cayley.wording import shown
 
 _SAMPLES = 2001

@@ -22,8 +22,7 @@ from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed
 from cayley.planning.splines.joint_paths import Path, along
 from cayley.planning.splines.polynomials import Polynomials, through_knots
-from cayley.planning.timing.limits import KINDS, MotionLimits
-from cayley.planning.timing.speed_limits import allowed_speed, effort_parts, forces_along, speeds_at
+from cayley.planning.timing.limits import KINDS, MotionLimits, allowed_speed, effort_parts, forces_along, speeds_at
 
 _COARSE = 48
 _FASTER = (0.4, 2.4)  # of x, at first

@@ -26,9 +26,16 @@ from cayley.planning.sequence import Standing
 from cayley.planning.splines.joint_paths import Path, along, grid_of, path_of, path_through, resolved
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.timing.jerk_limited_path import jerk_limited_timing
-from cayley.planning.timing.limits import MotionLimits, check_undriven
+from cayley.planning.timing.limits import (
+    MotionLimits,
+    Parts,
+    allowed_speed,
+    check_undriven,
+    effort_parts,
+    forces_along,
+    speeds_at,
+)
 from cayley.planning.timing.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
-from cayley.planning.timing.speed_limits import Parts, allowed_speed, effort_parts, forces_along, speeds_at
 
 _ROUNDS = 5
 _KINDS = ("velocity", "acceleration", "effort")

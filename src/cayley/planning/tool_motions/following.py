@@ -22,8 +22,7 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
 from cayley.kinematics.inverse.goal import Task
-from cayley.kinematics.inverse.rates import resolved_rates
-from cayley.kinematics.inverse.tracking import follow_path, moment_kernel
+from cayley.kinematics.inverse.tracking import follow_path, moment_kernel, resolved_rates
 from cayley.kinematics.singular.redundancy import manipulability_gradient
 from cayley.model.tree import Tree
 from cayley.planning.driven import through_configurations

@@ -24,8 +24,7 @@ from cayley.model.constraints import is_tied
 from cayley.model.tree import Tree
 from cayley.planning.driven import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
-from cayley.planning.timing.limits import Machine
-from cayley.planning.timing.speed_limits import least_near
+from cayley.planning.timing.limits import Machine, least_near
 from cayley.showing import brief
 from cayley.wording import did_you_mean
 

@@ -22,8 +22,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.constraints.rows import drift_kernel, row_names
-from cayley.kinematics.constraints.scale import constraint_jacobian
+from cayley.kinematics.constraints.rows import constraint_jacobian, drift_kernel, row_names
 from cayley.kinematics.frame_kernels import pose_matrix
 from cayley.machines.rolling.steered_path import SteeredProgram
 from cayley.model.joint_kinds import Motion as Fixed

@@ -26,9 +26,8 @@ from cayley.planning.motion import Motion, MotionState, positive_seconds
 from cayley.planning.poses.vector_parameter_curves import rotation_cubic, rotation_cubics
 from cayley.planning.profiles.jerk_limits import checked_states
 from cayley.planning.profiles.two_points import point_to_point
-from cayley.planning.splines.conditions import At, polynomial_through
 from cayley.planning.splines.polynomials import Polynomials, checked_breaks, through_knots
-from cayley.planning.splines.splines import quintic_spline
+from cayley.planning.splines.splines import At, polynomial_through, quintic_spline
 from cayley.planning.timing.limits import Machine, MotionLimits, checked_configuration, tree_of
 
 

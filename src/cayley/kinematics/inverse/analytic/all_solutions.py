@@ -15,13 +15,11 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError, UnsupportedError
-from cayley.kinematics.inverse.analytic.arms import Arm, check_target, kinds_of
-from cayley.kinematics.inverse.analytic.batches import ManyPoses, Solutions
-from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Continuum
+from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Arm, Continuum, check_target, kinds_of
 from cayley.kinematics.inverse.analytic.decoupled import DECOUPLED_6R, STANFORD
 from cayley.kinematics.inverse.analytic.parallel import PARALLEL_6R
 from cayley.kinematics.inverse.analytic.planar import PLANAR_2R, PLANAR_3R, SCARA
-from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.kinematics.inverse.analytic.verification import Family, ManyPoses, Solutions
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.denavit_hartenberg.axis_lines import AxisLine, assign_frames, lines_from_tree

@@ -18,12 +18,13 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import (
+    FLAT,
     LAST,
     SAME,
     TRIED,
     AnalyticResult,
+    Arm,
     Candidate,
     Careful,
     Choice,

@@ -14,10 +14,11 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import (
+    FLAT,
     LAST,
     AnalyticResult,
+    Arm,
     Candidate,
     Choice,
     Free,

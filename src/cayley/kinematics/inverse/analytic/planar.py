@@ -18,8 +18,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
-from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Candidate, Free, Sign, Special
+from cayley.kinematics.inverse.analytic.candidates import FLAT, AnalyticResult, Arm, Candidate, Free, Sign, Special
 from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.model.denavit_hartenberg.table import DHRow, DHTable, standard_dh_pose
 
