@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError
+from cayley.geometry.rates.centred_charts import evaluate, walk_centred
 from cayley.geometry.tensors.checks import check_orthogonal, check_skew
-from cayley.ordinary_equations import instants_of, integrate
+from cayley.ordinary_equations import Rate, instants_of, integrate
 
 Frame = Literal["world", "body"]
 # of time, Q and whatever moves along: the angular velocity tensor in body axes, and the rate of the rest
@@ -76,47 +77,39 @@ def orthogonal_walk(rates: Rates, Q: Array, rest: Array, instants: Array, rtol: 
                     what: str) -> tuple[Array, Array, int]:
     """Q (k, n, n), what moves along with it (k, m), and how often the reference was moved, from times[0] on."""
     n = len(Q)
-    above = above_diagonal(n)
-    one = np.eye(n)
-    size = len(above[0])
-    reference = Q
-    tensors = np.empty((len(instants), n, n))
-    others = np.empty((len(instants), len(rest)))
-    time = instants[0]
-    moved = -1
-    forward = np.sign(instants[-1] - instants[0])
+    above = np.triu_indices(n, 1)
+    one, size = np.eye(n), len(above[0])
 
-    def rate(t: float, z: Array) -> Array:
-        X = _skew(z[:size], n)
-        Phi, rest_rate = rates(t, reference @ cayley_transform(X), z[size:].copy())
-        return np.concatenate([((one + X) @ Phi @ (one - X))[above] / 2, rest_rate])
+    def seen_from(reference: Array, z: Array) -> tuple[Array, Array, Array]:
+        """X, Q and the rest: a reference holds Q and the rest, and z is X above its diagonal and what the rest grew."""
+        X = skew_from(z[..., :size], n)
+        turned = reference[:n * n].reshape(n, n) @ np.linalg.solve(one - X, one + X)
+        return X, turned, reference[n * n:] + z[..., size:]
 
-    while moved < 0 or time != instants[-1]:
-        start = np.concatenate([np.zeros(size), rest])
-        found = integrate(rate, start, (time, instants[-1]), rtol=rtol, atol=atol,
-                          stop=lambda t, z: float(z[:size] @ z[:size] - 1.0)).checked(what)
-        for k in np.flatnonzero((forward * (instants - time) >= 0) & (forward * (instants - found.end) <= 0)):
-            z = found.dense(instants[k])
-            tensors[k] = reference @ cayley_transform(_skew(z[:size], n))
-            others[k] = z[size:]
-        reference = _nearest_orthogonal(reference @ cayley_transform(_skew(found.end_state[:size], n)))
-        rest = found.end_state[size:]
-        time = found.end
-        moved += 1
-    return tensors, others, moved
+    def rate_from(reference: Array) -> Rate:
+        def rate(t: float, z: Array) -> Array:
+            X, turned, others = seen_from(reference, z)
+            Phi, rest_rate = rates(t, turned, others)
+            return np.concatenate([((one + X) @ Phi @ (one - X))[above] / 2, rest_rate])
 
+        return rate
 
-def cayley_transform(X: Array) -> Array:
-    """(1 - X)^-1 (1 + X) (n, n), orthogonal for a skew X."""
-    one = np.eye(len(X))
-    return np.linalg.solve(one - X, one + X)
+    def carried(reference: Array, z: Array) -> Array:
+        _, turned, others = seen_from(reference, z)
+        U, _, V = np.linalg.svd(turned)  # without the rounding of the products that made it
+        return np.concatenate([(U @ V).reshape(*z.shape[:-1], n * n), others], axis=-1)
+
+    spans = walk_centred(np.concatenate([Q.ravel(), rest]), rate_from, carried, size + len(rest), instants[0],
+                         instants[-1], partial(integrate, rtol=rtol, atol=atol), what, turning=size).spans
+    found = evaluate(spans, instants, what)
+    return found[:, :n * n].reshape(-1, n, n), found[:, n * n:], len(spans) - 1
 
 
 def skew_tensor(given: ArrayLike, n: int, what: str) -> Array:
     """A skew tensor (n, n), or in space the one of a vector (3)."""
     T = np.asarray(given, dtype=float)
     if n == 3 and T.shape == (3,):
-        T = _skew(np.array([-T[2], T[1], -T[0]]), 3)
+        T = skew_from(np.array([-T[2], T[1], -T[0]]), 3)
     if T.shape != (n, n):
         raise GeometryError(f"{what} has the shape {T.shape}: a skew tensor ({n}, {n}) is needed"
                             f"{', or a vector (3)' if n == 3 else ''}")
@@ -124,20 +117,8 @@ def skew_tensor(given: ArrayLike, n: int, what: str) -> Array:
     return T
 
 
-def _skew(x: Array, n: int) -> Array:
-    """The skew tensor with these entries above its diagonal, row by row."""
-    X = np.zeros((n, n))
-    X[above_diagonal(n)] = x
-    return X - X.T
-
-
-@cache
-def above_diagonal(n: int) -> tuple[Array, Array]:
-    """The places above the diagonal of a tensor (n, n), row by row."""
-    return np.triu_indices(n, 1)
-
-
-def _nearest_orthogonal(Q: Array) -> Array:
-    """Without the rounding of the products that made it."""
-    U, _, V = np.linalg.svd(Q)
-    return U @ V
+def skew_from(x: Array, n: int) -> Array:
+    """The skew tensors (..., n, n) with these entries above their diagonals, row by row."""
+    X = np.zeros((*x.shape[:-1], n, n))
+    X[(..., *np.triu_indices(n, 1))] = x
+    return X - np.swapaxes(X, -1, -2)

@@ -23,7 +23,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
-from cayley.machines.orthogonal_motion import above_diagonal, orthogonal_walk, skew_tensor
+from cayley.machines.orthogonal_motion import orthogonal_walk, skew_from, skew_tensor
 from cayley.ordinary_equations import instants_of
 from cayley.showing import brief
 
@@ -117,78 +117,48 @@ def simulate_by_tensors(mass: float, euler_tensor: ArrayLike, times: ArrayLike, 
     turn = Q0.T @ skew_tensor(angular_velocity, n, "the angular velocity") @ Q0
     start = np.concatenate([_vector(np.zeros(n) if position is None else position, n, "position"),
                             _vector(np.zeros(n) if velocity is None else velocity, n, "velocity"),
-                            turn[above_diagonal(n)]])
-    body = _body(mass, J, None if pivot is None else _vector(pivot, n, "pivot"), force, moment)
+                            turn[np.triu_indices(n, 1)]])
+    motion = _motion(mass, J, None if pivot is None else _vector(pivot, n, "pivot"), force, moment)
     instants = instants_of(times)
-    tensors, others, _ = orthogonal_walk(body.rates, Q0, start, instants, rtol, atol, "the motion")
-    found = [body.moved(t, Q, y) for t, Q, y in zip(instants, tensors, others, strict=True)]
+    tensors, others, _ = orthogonal_walk(lambda t, Q, y: motion(t, Q, y)[0], Q0, start, instants, rtol, atol,
+                                         "the motion")
+    found = [motion(t, Q, y)[1] for t, Q, y in zip(instants, tensors, others, strict=True)]
     return TensorTrajectory(mass, J, instants, *map(np.stack, zip(*found, strict=True)))
 
 
-@dataclass(frozen=True)
-class _Body:
-    """A body, free or held at a pivot, and what acts on it."""
-
-    mass: float
-    J: Array  # about the point about which it turns, in body axes
-    axes: Array  # principal ones, as columns
-    sums: Array  # of two principal moments each
-    r: Array  # from that point to the centre of mass, in body axes
-    held: bool
-    force: Given | None
-    moment: Given | None
-
-    def rates(self, t: float, Q: Array, y: Array) -> tuple[Array, Array]:
-        """The angular velocity tensor in body axes; the rates of place and velocity (n each), and of that tensor."""
-        state, turn = self._state(Q, y)
-        F, change = self._accelerated(t, state, turn)
-        moved = np.zeros(2 * len(F)) if self.held else np.concatenate([state.velocity, F / self.mass])
-        return turn, np.concatenate([moved, change[above_diagonal(len(F))]])
-
-    def moved(self, t: float, Q: Array, y: Array) -> tuple[Array, ...]:
-        """The entries of a trajectory at one instant."""
-        state, turn = self._state(Q, y)
-        F, change = self._accelerated(t, state, turn)
-        Psi = Q @ (change + turn @ turn) @ Q.T  # (4.2.8)
-        a = Psi @ Q @ self.r if self.held else F / self.mass
-        return state.position, state.velocity, a, Q, state.angular_velocity, Psi, self.mass * a - F
-
-    def _state(self, Q: Array, y: Array) -> tuple[TensorState, Array]:
-        n = len(Q)
-        turn = np.zeros((n, n))
-        turn[above_diagonal(n)] = y[2 * n:]
-        turn = turn - turn.T
-        Phi = Q @ turn @ Q.T
-        arm = Q @ self.r
-        return TensorState(y[:n] + arm, Phi @ arm if self.held else y[n:2 * n], Q, Phi), turn
-
-    def _accelerated(self, t: float, state: TensorState, turn: Array) -> tuple[Array, Array]:
-        """The force, and Phi' in body axes."""
-        n = len(turn)
-        Q = state.orientation
-        F = np.zeros(n) if self.force is None else _vector(self.force(t, state), n, f"force at t = {t:.6g}")
-        M = np.zeros((n, n))
-        if self.moment is not None:
-            M = skew_tensor(self.moment(t, state), n, f"the moment at t = {t:.6g}")
-        arm = Q @ self.r
-        about = Q.T @ (M + np.outer(F, arm) - np.outer(arm, F)) @ Q  # (4.3.36)
-        squared = turn @ turn
-        left = self.axes.T @ (about - (squared @ self.J - self.J @ squared)) @ self.axes
-        np.fill_diagonal(left, 0.0)
-        return F, self.axes @ (left / np.where(self.sums == 0, 1.0, self.sums)) @ self.axes.T
-
-
-def _body(mass: float, J: Array, pivot: Array | None, force: Given | None, moment: Given | None) -> _Body:
+def _motion(mass: float, J: Array, pivot: Array | None, force: Given | None, moment: Given | None) -> Callable[
+        [float, Array, Array], tuple[tuple[Array, Array], tuple[Array, ...]]]:
+    """Of time, Q and y (place and velocity (n each), and Phi in body axes above its diagonal): Phi in body axes and the
+    rate of y, and the entries of a trajectory."""
     if not (np.isfinite(mass) and mass > 0):
         raise GeometryError(f"the mass of the body is {mass}: it must be positive")
-    r = np.zeros(len(J)) if pivot is None else -pivot
-    about = J + mass * np.outer(r, r)  # (4.3.12)
-    moments, axes = np.linalg.eigh(about)
+    n = len(J)
+    above = np.triu_indices(n, 1)
+    r = np.zeros(n) if pivot is None else -pivot  # from the point about which it turns to the centre of mass
+    about_pivot = J + mass * np.outer(r, r)  # (4.3.12)
+    moments, axes = np.linalg.eigh(about_pivot)
     sums = moments[:, None] + moments
-    if len(J) > 1 and sums[above_diagonal(len(J))].min() <= 1e-14 * sums.max():
+    if n > 1 and sums[above].min() <= 1e-14 * sums.max():
         raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
                             f"moments {moments} of its Euler tensor are zero")
-    return _Body(mass, about, axes, sums, r, pivot is not None, force, moment)
+
+    def motion(t: float, Q: Array, y: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+        turn = skew_from(y[2 * n:], n)
+        Phi, arm, squared = Q @ turn @ Q.T, Q @ r, turn @ turn
+        state = TensorState(y[:n] + arm, y[n:2 * n] if pivot is None else Phi @ arm, Q, Phi)
+        F = np.zeros(n) if force is None else _vector(force(t, state), n, f"force at t = {t:.6g}")
+        M = np.zeros((n, n)) if moment is None else skew_tensor(moment(t, state), n, f"the moment at t = {t:.6g}")
+        about = Q.T @ (M + np.outer(F, arm) - np.outer(arm, F)) @ Q  # (4.3.36)
+        left = axes.T @ (about - (squared @ about_pivot - about_pivot @ squared)) @ axes
+        np.fill_diagonal(left, 0.0)
+        change = axes @ (left / np.where(sums == 0, 1.0, sums)) @ axes.T
+        Psi = Q @ (change + squared) @ Q.T  # (4.2.8)
+        a = F / mass if pivot is None else Psi @ arm
+        moved = np.concatenate([state.velocity, a]) if pivot is None else np.zeros(2 * n)
+        return ((turn, np.concatenate([moved, change[above]])),
+                (state.position, state.velocity, a, Q, Phi, Psi, mass * a - F))
+
+    return motion
 
 
 def _checked_tensor(euler_tensor: ArrayLike) -> Array:

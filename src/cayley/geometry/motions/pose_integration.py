@@ -79,11 +79,7 @@ def integrate_pose(twist: Callable[[float], ArrayLike], start: ArrayLike, times:
                         instants[0], instants[-1], solve, "the pose")
     spans = tuple(walk.spans)
     forms = evaluate(spans, instants, "the pose")
-
-    def rate(t: float) -> float:
-        return -float(evaluate(spans, np.array([t]), "the pose")[0, 0, 1:] @ np.asarray(twist(t), dtype=float)[3:]) / 2
-
-    found = half_turns(spans, lambda t: evaluate(spans, t, "the pose")[:, 0, 0], 1e-9 + 100 * rtol, rate)
+    found = half_turns(spans, lambda t: np.asarray(twist(t), dtype=float)[3:], rtol, "the pose")
     return IntegratedPoses(instants, pose_from_dual_quaternion(forms), forms, spans,
                            np.array([s.start for s in spans[1:]]), found, walk.evaluations)
 

@@ -39,14 +39,17 @@ class Walk(NamedTuple):
 
 
 def walk_centred(reference: Array, rate_from: Callable[[Array], Rate], carried: Carried, size: int, start: float,
-                 end: float, solve: Callable[..., Integrated], what: str) -> Walk:
-    """From a reference, with the rate of c (size) that `rate_from` gives for it; the first three of c turn. `carried`
-    is the form, of length one, that c has seen from a reference."""
+                 end: float, solve: Callable[..., Integrated], what: str, *, turning: int = 3) -> Walk:
+    """From a reference, with the rate of c (size) that `rate_from` gives for it; the first `turning` numbers of c turn.
+    `carried` is the form, of length one, that c has seen from a reference."""
+    def quarter_turn(t: float, c: Array) -> float:
+        return float(c[:turning] @ c[:turning] - 1.0)
+
     spans: list[ChartSpan] = []
     evaluations = 0
     time = start
     while time != end:
-        found = solve(rate_from(reference), np.zeros(size), (time, end), stop=_quarter_turn).checked(what)
+        found = solve(rate_from(reference), np.zeros(size), (time, end), stop=quarter_turn).checked(what)
         spans.append(ChartSpan(time, found.end, reference, _seen_from(reference, carried, found.dense), found.steps))
         time = found.end
         evaluations = evaluations + found.evaluations
@@ -68,17 +71,16 @@ def evaluate(spans: Sequence[ChartSpan], times: Array, what: str) -> Array:
     return forms
 
 
-def half_turns(spans: Sequence[ChartSpan], scalar_part: Callable[[Array], Array], nearest: float,
-               rate: Callable[[float], float]) -> Array:
+def half_turns(spans: Sequence[ChartSpan], velocity: Callable[[float], Array], rtol: float, what: str) -> Array:
     """The zeros of the scalar part, looked for between the steps of the integrator and four points within each; those
-    that are only touched are zeros of its `rate`."""
+    that are only touched are zeros of its rate under the angular velocity."""
+    def turned(t: Array) -> Array:
+        return evaluate(spans, t, what).reshape(len(t), -1)[:, :4]
+
     steps = np.concatenate([[spans[0].start], *(span.steps[1:] for span in spans)])
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-    return half_turns_of(scalar_part, grid, nearest=nearest, rate=rate)
-
-
-def _quarter_turn(t: float, c: Array) -> float:
-    return float(c[:3] @ c[:3] - 1.0)
+    return half_turns_of(lambda t: turned(t)[:, 0], grid, nearest=1e-9 + 100 * rtol,
+                         rate=lambda t: -float(turned(np.array([t]))[0, 1:] @ velocity(t)) / 2)
 
 
 def _seen_from(reference: Array, carried: Carried, solution: Callable[[Array], Array]) -> Callable[[Array], Array]:

@@ -27,7 +27,7 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
     rotate_by_homogeneous,
 )
-from cayley.ordinary_equations import Integrated, Rate, instants_of, integrate
+from cayley.ordinary_equations import Integrated, instants_of, integrate
 from cayley.showing import brief
 
 Chart = Literal["vector-parameter", "homogeneous"]
@@ -83,13 +83,13 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     h = _form_of(start)
     velocity = _checked(angular_velocity)
     solve = partial(integrate, rtol=rtol, atol=atol, method=method)
-    walk = _walk_centred if chart == "vector-parameter" else _walk_homogeneous
-    spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solve)
+    if chart == "homogeneous":
+        spans, drift, evaluations = _walk_homogeneous(velocity, h, instants[0], instants[-1], frame, solve)
+    else:
+        spans, drift, evaluations = walk_centred(h, lambda reference: _centred_rate(velocity, reference, frame),
+                                                 _carried, 3, instants[0], instants[-1], solve, "the attitude")
     forms = _evaluate(spans, instants)
-    def rate(t: float) -> float:
-        return -float(_evaluate(spans, np.array([t]))[0, 1:] @ velocity(t)) / 2
-
-    found = half_turns(spans, lambda t: _evaluate(spans, t)[:, 0], 1e-9 + 100 * rtol, rate)
+    found = half_turns(spans, velocity, rtol, "the attitude")
     return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans),
                         np.array([s.start for s in spans[1:]]), found, drift, evaluations)
 
@@ -97,10 +97,8 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
 def _form_of(start: ArrayLike) -> Array:
     attitude = np.asarray(start, dtype=np.float64)
     if attitude.shape not in ((3, 3), (4,)):
-        raise GeometryError(
-            "the start is a rotation matrix (3, 3) or a homogeneous vector-parameter (4), not of shape "
-            f"{attitude.shape}"
-        )
+        raise GeometryError("the start is a rotation matrix (3, 3) or a homogeneous vector-parameter (4), not of shape "
+                            f"{attitude.shape}")
     return homogeneous_from_matrix(attitude) if attitude.ndim == 2 else normalize_homogeneous(attitude)
 
 
@@ -122,14 +120,6 @@ def _walk_homogeneous(velocity: AngularVelocity, h: Array, start: float, end: fl
     span = ChartSpan(start, end, h, found.dense, found.steps)
     drift = np.max(np.abs(np.linalg.norm(found.dense(found.steps), axis=-1) - 1))
     return Walk([span], float(drift), found.evaluations)
-
-
-def _walk_centred(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
-                  solve: Callable[..., Integrated]) -> Walk:
-    def rate_from(reference: Array) -> Rate:
-        return _centred_rate(velocity, reference, frame)
-
-    return walk_centred(h, rate_from, _carried, 3, start, end, solve, "the attitude")
 
 
 def _centred_rate(velocity: AngularVelocity, reference: Array, frame: Frame) -> Callable[[float, Array], Array]:
