@@ -178,7 +178,7 @@ MADE = {
     "geometry.rotations.euler.EulerKernels": lambda: euler_kernels("zyx", axes="moving"),
     "kinematics.inverse.result.InverseKinematicsResult": lambda: arm().inverse_kinematics(
         arm().pose([[0.3, 0.4], [0.1, 0.2]], "tool"), "tool")[1],
-    "machines.networks.joint_layer.NetworkJoint": lambda: own("machines.networks").NetworkJoint(Z, np.eye(3)),
+    "machines.networks.instant.NetworkJoint": lambda: own("machines.networks").NetworkJoint(Z, np.eye(3)),
     "machines.walking.stride.Stride": lambda: own("machines.walking.planar_biped").PlanarBiped().stride(
         lambda s: 0.3 * s * np.array([-1.0, 1.0, -1.0, 1.0]), [("double support", 0.5)], repeats=False),
     "model.constraint_kinds.loop.Loop": lambda: own("model.constraint_kinds").Loop("loop", "a", "b", Z),

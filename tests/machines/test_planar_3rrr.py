@@ -5,7 +5,7 @@ import pytest
 
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.machines.parallel import Planar3RRR, actuation
-from cayley.machines.parallel.two_bar_leg import crank_angles
+from cayley.machines.parallel.legs import crank_angles
 
 MACHINE = Planar3RRR([(0.0, 0.0), (2.4, 0.0), (1.2, 2.0785)], cranks=[0.8] * 3, rods=[0.9] * 3, side=0.7)
 SIX = Planar3RRR([(0.0, 0.0), (1.5, 0.0), (1.2, 1.7)], cranks=[1.2, 0.6, 1.3], rods=[1.3, 1.6, 1.8], side=1.2)

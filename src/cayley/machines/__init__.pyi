@@ -7,9 +7,9 @@ from cayley.machines.linkages.slider_crank import SlottedLever as SlottedLever
 from cayley.machines.orthogonal_motion import OrthogonalPath as OrthogonalPath
 from cayley.machines.orthogonal_motion import integrate_orthogonal as integrate_orthogonal
 from cayley.machines.parallel.delta import TranslationalDelta as TranslationalDelta
+from cayley.machines.parallel.legs import actuation as actuation
+from cayley.machines.parallel.legs import parallel_singularity as parallel_singularity
 from cayley.machines.parallel.planar_3rrr import Planar3RRR as Planar3RRR
-from cayley.machines.parallel.singularity import actuation as actuation
-from cayley.machines.parallel.singularity import parallel_singularity as parallel_singularity
 from cayley.machines.parallel.stewart import StewartPlatform as StewartPlatform
 from cayley.machines.rolling.path_fitting import FittedPath as FittedPath
 from cayley.machines.rolling.path_fitting import fitted_path as fitted_path

@@ -28,7 +28,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.kinematics.continuation import corrected, follow
 from cayley.machines.arguments import data
-from cayley.machines.parallel.two_bar_leg import crank_angle, reach_margin
+from cayley.machines.parallel.legs import crank_angle, reach_margin
 from cayley.showing import Pictured
 
 if TYPE_CHECKING:

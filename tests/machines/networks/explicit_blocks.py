@@ -13,8 +13,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.geometry.tensors.cross import skew
-from cayley.machines.networks.given_arrays import Operator
 from cayley.machines.networks.instant import External, Instant
+from cayley.machines.networks.rigid_body import Operator
 
 _NONE = np.zeros((3, 3))
 

@@ -9,9 +9,8 @@ from scipy.spatial.transform import Rotation
 from cayley.errors import ModelError
 from cayley.geometry.spatial import spatial_inertia
 from cayley.machines.networks import RigidBody
-from cayley.machines.networks.forms import PowerBalance, body_balance, is_passive
-from cayley.machines.networks.given_arrays import Operator
-from cayley.machines.networks.rigid_body import ActivePart, port_matrix
+from cayley.machines.networks.hybrid_solve import PowerBalance, body_balance, is_passive
+from cayley.machines.networks.rigid_body import ActivePart, Operator, port_matrix
 
 W = np.array([0.5, -0.4, 0.8])
 BODY = RigidBody("body", 2.0, np.diag([0.1, 0.2, 0.25]), {"B": [-0.3, 0.1, 0], "A": [0.2, -0.1, 0.05]})

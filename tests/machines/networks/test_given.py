@@ -17,8 +17,7 @@ from cayley.machines.networks import (
     planar_tables,
 )
 from cayley.machines.networks.hybrid_solve import solvability
-from cayley.machines.networks.instant import Attachment
-from cayley.machines.networks.joint_layer import NetworkJoint
+from cayley.machines.networks.instant import Attachment, NetworkJoint
 from cayley.machines.networks.open_network import least_motion
 from cayley.model.joint_kinds import Cylindrical, Prismatic, Revolute, Spherical
 

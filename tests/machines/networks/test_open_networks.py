@@ -8,20 +8,20 @@ import cayley as cy
 from cayley.errors import GeometryError, ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.machines.networks import OpenNetwork, RigidBody
-from cayley.machines.networks.forms import equations_in_forms, is_passive
 from cayley.machines.networks.hybrid_solve import (
     centre_operator,
     driven_motion,
     driver_names,
+    equations_in_forms,
     inverse_matrix,
+    is_passive,
     joint_matrix,
     open_equations,
     solvability,
     tip_matrix,
     weights,
 )
-from cayley.machines.networks.instant import Attachment, BodyMotion, instant, inward, outward
-from cayley.machines.networks.joint_layer import NetworkJoint
+from cayley.machines.networks.instant import Attachment, BodyMotion, NetworkJoint, instant, inward, outward
 from cayley.machines.networks.open_network import least_motion
 from cayley.machines.networks.signal_flow import block_diagram
 from cayley.model.joint_kinds import Revolute

@@ -14,8 +14,15 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
 from cayley.machines.arguments import DOWN, Masses, check_masses, compiled, crank_legs, names_of, place
-from cayley.machines.parallel.singularity import SINGULAR, LegJacobians, ParallelSingularity, parallel_singularity
-from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
+from cayley.machines.parallel.legs import (
+    SINGULAR,
+    LegJacobians,
+    ParallelSingularity,
+    check_lengths,
+    crank_angles,
+    parallel_singularity,
+    root_of_reach,
+)
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Frame, Loop
 from cayley.model.tree import Tree

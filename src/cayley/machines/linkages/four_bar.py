@@ -18,7 +18,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
 from cayley.machines.arguments import DOWN, Masses, check_masses, compiled, names_of, place, rod
-from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
+from cayley.machines.parallel.legs import check_lengths, crank_angles, wrapped
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree

@@ -14,8 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnsupportedError
 from cayley.machines.networks.formulation_tree import REFERENCE
-from cayley.machines.networks.instant import Attachment, Convention
-from cayley.machines.networks.joint_layer import NetworkJoint
+from cayley.machines.networks.instant import Attachment, Convention, NetworkJoint
 from cayley.machines.networks.network import Connection, Network
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import RigidBody

@@ -1,30 +1,27 @@
-"""An open network whose joints, mass centres and open terminals each have a driver: of some the motion is given, of the
-others the wrench, and all that is complementary follows.
-
-    W_G x_G = K^T y + K'^T y_e + y_G - u_G,     rows of (K; K'; E) x_G given where a motion is
-With the velocities x_G of a state known, unknown are x_G' and the wrenches of the across drivers: one linear system,
-symmetric, which is regular if the topology says so (`formulation`). Source: Tokad 2, cases (i) to (iii).
-
-The terminal equations of an open network of m bodies as one component: a port a joint, and the open terminals; with
-the mass centres kept, m ports more.
+"""The terminal equations of an open network of m bodies as one component, and what follows from its drivers.
 
     x (6m) across the joints, x_e (6 each) of the open terminals;   y (6m) wrenches on the bodies at inner terminals
     x = K x_G,   x_e = K' x_G,   W_G x_G = K^T y + K'^T y_e + y_G - u_G                                  (17), (18)
     y = S^T W_G S x - (K' S)^T y_e + S^T u_G - S^T y_G,   x_e = K' S x,   x_G = S x                      (20), (21)
     S = K^-1:  S_pq = [E  X; 0  E],  X = [vector from B_q to G_p x]^T,  q on the way to p                (19), (27)
     W = P d/dt + Q = S^T W_G S,   P = S^T P_G S,   Q = S^T (Q_G S + P_G S');   P' = Q + Q^T              (22)-(24)
-y_e acts on the network at its open terminals, y_G at the mass centres.
-Source: Tokad (10)-(24), for chains, corrected as in spec E4-03 to E4-06, E4-09, E4-21.
+    M = N^T P N,   h = N^T (P N' + Q N) q',   gravity = N^T u,   tau = N^T y = M q'' + h + gravity - N^T tip^T y_e
+y_e acts on the network at its open terminals, y_G at the mass centres; components of y outside of N are reactions.
+With drivers at joints, mass centres and open terminals, of some the motion is given, of the others the wrench. With the
+velocities x_G of a state known, x_G' and the wrenches of the across drivers follow from one symmetric linear system,
+which is regular if the topology says so (`formulation`): cases (i) to (iii).
+    sum y.x over the ports = d/dt (T + V),   T' = m v.v' + w.J w',   V' = -m g.v        power, at the mass centre
+Source: Tokad (1), (3), (10)-(24), 2, for chains, corrected as in spec E4-03 to E4-06, E4-09, E4-21.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError
 from cayley.machines.networks.formulation_tree import (
     REFERENCE,
@@ -35,9 +32,16 @@ from cayley.machines.networks.formulation_tree import (
     check_drivers,
     formulation,
 )
-from cayley.machines.networks.given_arrays import Operator, given_array
-from cayley.machines.networks.instant import Arm, Instant
-from cayley.machines.networks.rigid_body import port_matrix, port_matrix_rate
+from cayley.machines.networks.instant import Arm, Instant, JointMap
+from cayley.machines.networks.rigid_body import (
+    Operator,
+    TerminalEquations,
+    TurningMass,
+    given_array,
+    port_matrix,
+    port_matrix_rate,
+)
+from cayley.showing import shown_briefly
 
 
 class Driven(NamedTuple):
@@ -164,6 +168,22 @@ def open_equations(network: Instant) -> OpenEquations:
     return OpenEquations(W, S, tip_matrix(network) @ S, S.T @ weights(network))
 
 
+class Reduced(NamedTuple):
+    """tau = M qdd + h + gravity - jacobian^T y_e, and x_e = jacobian qd."""
+
+    M: Array
+    h: Array
+    gravity: Array
+    jacobian: Array
+
+
+def reduced(equations: OpenEquations, joints: JointMap, qd: Array) -> Reduced:
+    """The equations of motion in the coordinates of the joints."""
+    N, Nd = joints
+    P, Q = equations.W
+    return Reduced(N.T @ P @ N, N.T @ ((P @ Nd + Q @ N) @ qd), N.T @ equations.u, equations.tip @ N)
+
+
 def joint_matrix(network: Instant) -> Array:
     """K (6m, 6m): x = K x_G; of two diagonals for a chain. (10)-(14)."""
     blocks = [[_ZERO] * network.size for _ in range(network.size)]
@@ -213,3 +233,82 @@ def _on_the_way(network: Instant, block: Callable[[Arm], Array]) -> Array:
 
 def _diagonal(blocks: list[Array]) -> Array:
     return np.block([[own if j == k else _ZERO for k in range(len(blocks))] for j, own in enumerate(blocks)])
+
+
+def equations_in_forms(network: Instant, forms: Sequence[str]) -> OpenEquations:
+    """The terminal equations of a network whose body j is written in `forms[j]`: "G" about its mass centre, "B" about
+    its inner terminal, "A" about the outer one that carries the next body, or is open. In every mix the equations that
+    are left when the across variables of the forms are eliminated are (20). Tokad (5)-(7), 2."""
+    if len(forms) != network.size:
+        raise ModelError(f"{network.size} bodies need as many forms, not {len(forms)}")
+    bodies = [_in_form(network, j, form) for j, form in enumerate(forms)]
+    to_forms = _diagonal([port_matrix(-body.arms["G"]).T for body in bodies])
+    rate = _diagonal([port_matrix_rate(-body.rates["G"]).T for body in bodies])
+    S = inverse_matrix(network)
+    P, Q = (_diagonal([getattr(body.W, part) for body in bodies]) for part in ("P", "Q"))
+    W = Operator(P, Q).through(to_forms @ S, rate @ S + to_forms @ inverse_matrix_rate(network))
+    u = np.concatenate([body.u for body in bodies])
+    return OpenEquations(W, S, tip_matrix(network) @ S, (to_forms @ S).T @ u)
+
+
+def _in_form(network: Instant, j: int, form: str) -> TerminalEquations:
+    """The terminal equations of one body, with its ports by the names that the network has for them."""
+    outer = [(f"A{k}", arm) for k, arm in enumerate(network.carrying) if network.parents[k] == j]
+    outer += [(f"T{e}", terminal.arm) for e, terminal in enumerate(network.open) if terminal.body == j]
+    arms = {"B": network.inner[j], "G": Arm(np.zeros(3), np.zeros(3)), **dict(outer)}
+    about_centre = TerminalEquations("G", {port: arm.r for port, arm in arms.items()},
+                                     {port: arm.rate for port, arm in arms.items()},
+                                     network.mass(j).active, network.mass(j))
+    if form == "A" and not outer:
+        raise ModelError(f"body {j + 1} has no outer terminal: it can be written in the forms G and B")
+    if form not in ("A", "B", "G"):
+        raise ModelError(f"the form of body {j + 1} is {form!r}: the forms are G, B and A")
+    return about_centre.in_form(outer[0][0] if form == "A" else form)
+
+
+@shown_briefly
+class PowerBalance(NamedTuple):
+    """The powers [W] received at the ports and stored, and their difference."""
+
+    received: Scalar
+    stored: Scalar
+
+    @property
+    def residual(self) -> Scalar:
+        return self.received - self.stored
+
+    def __add__(self, other: object) -> PowerBalance:
+        if not isinstance(other, PowerBalance):
+            return NotImplemented
+        return PowerBalance(self.received + other.received, self.stored + other.stored)
+
+
+def power_received(across: Iterable[Array], through: Iterable[Array]) -> Scalar:
+    """The sum of x.y over ports."""
+    return sum((x @ y for x, y in zip(across, through, strict=True)), 0.0)
+
+
+def power_stored(body: TurningMass, x: Array, xd: Array) -> Scalar:
+    """The rate of the energy of a body, kinetic and potential, from the motion of its mass centre."""
+    return body.mass * (x[:3] @ (xd[:3] - body.gravity)) + x[3:] @ (body.J @ xd[3:])
+
+
+def body_balance(body: TerminalEquations, x: Array, xd: Array, y: dict[str, Array]) -> PowerBalance:
+    """Of one body, from the across variable of its form's port and the wrenches at the others."""
+    x, xd = np.asarray(x), np.asarray(xd)
+    own = body.through(x, xd, y)
+    received = power_received([x, *[body.across(port, x) for port in y]], [own, *y.values()])
+    w, r = x[3:], body.arms["G"]
+    v = x[:3] + np.cross(w, r)
+    a = xd[:3] + np.cross(xd[3:], r) + np.cross(w, np.cross(w, r))
+    stored = power_stored(body.mass, np.concatenate([v, w]), np.concatenate([a, xd[3:]]))
+    return PowerBalance(received, stored)
+
+
+def is_passive(P: Array, Q: Array, P_rate: Array, *, tolerance: float = 1e-12) -> bool:
+    """True if an operator P d/dt + Q stores no more power than it takes, x.W x >= d/dt (x.P x)/2: P is positive
+    semidefinite and Q + Q^T - P' has no negative part (it is zero for bodies)."""
+    size = max(float(np.abs(P).max()), float(np.abs(P_rate).max()), 1e-300)
+    least = np.linalg.eigvalsh((P + P.T) / 2).min()
+    lost = np.linalg.eigvalsh(Q + Q.T - P_rate).min()
+    return bool(least >= -tolerance * size and lost >= -tolerance * size and np.abs(P - P.T).max() <= tolerance * size)

@@ -1,19 +1,15 @@
-"""An open network of bodies at an instant: what its terminal equations are made of, in inertial axes.
+"""An open network of bodies at an instant, in inertial axes: its parts, its joints, and its motion from body to body.
 
-Body j has an inner terminal B_j; joint j joins it to a terminal A_j of its parent, or of the reference. In a chain the
-parent of j is j-1. What is between the two, xi_j = B_j - A_j, is part of the joint. In which terms its across variable
-x_j is given:
-
+Body j has an inner terminal B_j; joint j joins it to a terminal A_j of its parent, or of the reference. What is between
+the two, xi_j = B_j - A_j, is part of the joint. In which terms its across variable x_j is given:
     "relative"    x_j is the velocity of B_j against the point of the parent that is there: the terminal A_j is carried
                   to B_j, and the through variable y_j is the wrench of the joint, about B_j, on both bodies
     "inertial"    v_j = v_(B j) - v_(A j), as the source has it: the same wherever xi_j is zero
-Source: Tokad 2.2, (29), (37), corrected as in spec E4-15, E4-16.
-
-The motion of an open network and the wrenches of its joints, from body to body.
-
+    x = N(q) q'   N (6m, nv): a revolute joint turns about n, (0; n); a prismatic one slides along it, (n; 0); every
+                  other kind by its own subspace. A displaced joint is carried by those before it, if "inertial"
     x_Gj = K_bj^-T (K_a^T x_G(parent) + x_j)                                       outwards     (40)
     y_j = K_bj^-1 (W_Gj x_Gj + sum K_a y_(child) + u_Gj - loads)                   inwards      (41)
-Source: Tokad 2.4, corrected as in spec E4-10, E4-21.
+Source: Tokad 2.2, 2.4, (29), (37)-(39), corrected as in spec E4-10, E4-14 to E4-16, E4-21.
 """
 
 from __future__ import annotations
@@ -25,8 +21,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.machines.networks.given_arrays import Operator
-from cayley.machines.networks.rigid_body import RigidBody, TurningMass
+from cayley.geometry.tensors.cross import skew
+from cayley.machines.networks.rigid_body import Operator, RigidBody, TurningMass
+from cayley.model.joint_kinds import Motion
 
 Convention = Literal["relative", "inertial"]
 
@@ -220,3 +217,87 @@ def _moved_rate(x: Array, xd: Array, arm: Arm) -> Array:
 def _force_moved(y: Array, r: Array) -> Array:
     """K(r) y."""
     return np.concatenate([y[:3], y[3:] + np.cross(r, y[:3])])
+
+
+class NetworkJoint(NamedTuple):
+    """A joint of a body to its parent: its kind, the axes (3, 3) of its frame on the parent's side, and the port of the
+    body that it moves."""
+
+    motion: Motion
+    axes: Array
+    inner: str = "B"
+
+
+class JointMap(NamedTuple):
+    """N (6m, nv) of x = N q', and its rate."""
+
+    N: Array
+    Nd: Array
+
+
+def body_motions(parents: Sequence[int], joints: Sequence[NetworkJoint], q: Sequence[Array], qd: Sequence[Array]
+                 ) -> list[BodyMotion]:
+    """How the bodies stand and turn, and where their joints are, of the coordinates and velocities of each joint."""
+    found: list[BodyMotion] = []
+    for parent, joint, own, rates in zip(parents, joints, q, qd, strict=True):
+        R_parent, w_parent = (found[parent].R, found[parent].w) if parent >= 0 else (np.eye(3), np.zeros(3))
+        turned, moved = joint.motion.pose(own)
+        frame = R_parent @ joint.axes
+        R = frame @ turned
+        twist = joint.motion.subspace(own) @ rates
+        xi = frame @ moved
+        found.append(BodyMotion(R, w_parent + R @ twist[3:], xi, np.cross(w_parent, xi) + R @ twist[:3]))
+    return found
+
+
+def joint_map(parents: Sequence[int], joints: Sequence[NetworkJoint], q: Sequence[Array], qd: Sequence[Array],
+              motions: Sequence[BodyMotion], convention: Convention = "relative") -> JointMap:
+    """N and its rate: the directions of every joint, in inertial axes."""
+    sizes = [joint.motion.nv for joint in joints]
+    starts = np.cumsum([0, *sizes])
+    rows: list[list[Array]] = []
+    rate_rows: list[list[Array]] = []
+    for j, joint in enumerate(joints):
+        own = _turned(motions[j].R, joint.motion.subspace(q[j]))
+        own_rate = _turned(motions[j].R, joint.motion.subspace_rate(q[j], qd[j])) + _crossed(motions[j].w, own)
+        rows.append([own if k == j else np.zeros((6, size)) for k, size in enumerate(sizes)])
+        rate_rows.append([own_rate if k == j else np.zeros((6, size)) for k, size in enumerate(sizes)])
+    N = np.concatenate([np.concatenate(row, axis=1) for row in rows])
+    Nd = np.concatenate([np.concatenate(row, axis=1) for row in rate_rows])
+    if convention == "relative" or not starts[-1]:
+        return JointMap(N, Nd)
+    return _with_displacements(parents, motions, N, Nd)
+
+
+def _with_displacements(parents: Sequence[int], motions: Sequence[BodyMotion], N: Array, Nd: Array) -> JointMap:
+    """The velocity that the turning parent adds to a displaced joint: w x xi."""
+    added = [N[6 * j:6 * j + 6] for j in range(len(parents))]
+    added_rates = [Nd[6 * j:6 * j + 6] for j in range(len(parents))]
+    turning = [np.zeros((3, N.shape[1]))] * len(parents)
+    turning_rates = list(turning)
+    for j, parent in enumerate(parents):
+        if parent >= 0:
+            xi = motions[j].xi
+            xid = motions[j].xid
+            linear = _crossed_with(turning[parent], xi)
+            linear_rate = _crossed_with(turning_rates[parent], xi) + _crossed_with(turning[parent], xid)
+            added[j] = np.concatenate([added[j][:3] + linear, added[j][3:]])
+            added_rates[j] = np.concatenate([added_rates[j][:3] + linear_rate, added_rates[j][3:]])
+        before, before_rate = (turning[parent], turning_rates[parent]) if parent >= 0 else (0.0, 0.0)
+        turning[j] = before + added[j][3:]
+        turning_rates[j] = before_rate + added_rates[j][3:]
+    return JointMap(np.concatenate(added), np.concatenate(added_rates))
+
+
+def _turned(R: Array, S: Array) -> Array:
+    return np.concatenate([R @ S[:3], R @ S[3:]])
+
+
+def _crossed(w: Array, S: Array) -> Array:
+    """w x each column, of both halves (6, k)."""
+    return np.concatenate([skew(w) @ S[:3], skew(w) @ S[3:]])
+
+
+def _crossed_with(columns: Array, r: Array) -> Array:
+    """Each column (3) x r."""
+    return -skew(r) @ columns

@@ -26,11 +26,9 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import ModelError
 from cayley.machines.networks.formulation_tree import REFERENCE, Edge, EdgeKind, SystemGraph, check_drivers
-from cayley.machines.networks.given_arrays import given_array, given_rotation
-from cayley.machines.networks.instant import Attachment
-from cayley.machines.networks.joint_layer import NetworkJoint
+from cayley.machines.networks.instant import Attachment, NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
-from cayley.machines.networks.rigid_body import GRAVITY, RigidBody
+from cayley.machines.networks.rigid_body import GRAVITY, RigidBody, given_array, given_rotation
 from cayley.model.constraint_kinds import Constraint, Loop
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.joint_kinds.motion import plane_across

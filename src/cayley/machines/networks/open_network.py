@@ -27,12 +27,28 @@ from cayley.errors import GeometryError, ModelError
 from cayley.kinematics.singular.redundancy import RateSolutions, general_solution
 from cayley.kinematics.subspaces import subspaces
 from cayley.machines.arguments import compiled
-from cayley.machines.networks.forms import PowerBalance, power_received, power_stored
-from cayley.machines.networks.given_arrays import given_array, given_rotation
-from cayley.machines.networks.hybrid_solve import OpenEquations, open_equations
-from cayley.machines.networks.instant import Attachment, Convention, Instant, instant, inward, outward
-from cayley.machines.networks.joint_layer import JointMap, NetworkJoint, Reduced, body_motions, joint_map, reduced
-from cayley.machines.networks.rigid_body import RigidBody
+from cayley.machines.networks.hybrid_solve import (
+    OpenEquations,
+    PowerBalance,
+    Reduced,
+    open_equations,
+    power_received,
+    power_stored,
+    reduced,
+)
+from cayley.machines.networks.instant import (
+    Attachment,
+    Convention,
+    Instant,
+    JointMap,
+    NetworkJoint,
+    body_motions,
+    instant,
+    inward,
+    joint_map,
+    outward,
+)
+from cayley.machines.networks.rigid_body import RigidBody, given_array, given_rotation
 from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly

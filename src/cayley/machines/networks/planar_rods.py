@@ -16,7 +16,8 @@ from cayley.compiler.algebras.packages import SYMPY
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
-from cayley.machines.networks.joint_layer import NetworkJoint, reduced
+from cayley.machines.networks.hybrid_solve import reduced
+from cayley.machines.networks.instant import NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import RigidBody
 from cayley.model.joint_kinds import Revolute

@@ -21,12 +21,11 @@ from cayley.errors import ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.constraints.rows import drift, jacobian, least_sense, residual_of
 from cayley.kinematics.forward import frame_pose
-from cayley.machines.networks.given_arrays import given_array
 from cayley.machines.networks.hybrid_solve import centre_operator, driver_rows, tip_matrix, weights
 from cayley.machines.networks.instant import Instant, outward
 from cayley.machines.networks.line_spring import spring_wrenches, stretched
 from cayley.machines.networks.network import Connection, Network
-from cayley.machines.networks.rigid_body import port_matrix, port_matrix_rate
+from cayley.machines.networks.rigid_body import given_array, port_matrix, port_matrix_rate
 from cayley.model.configurations import check_configuration
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree

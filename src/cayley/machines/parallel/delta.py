@@ -25,15 +25,18 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.geometry.batch import rounding_of
 from cayley.machines.arguments import Masses, batch_of, check_masses, compiled, mass_of, place, rod
-from cayley.machines.parallel.singularity import (
+from cayley.machines.parallel.legs import (
     SINGULAR,
     LegJacobians,
     ParallelSingularity,
     actuator_rates,
+    check_lengths,
+    crank_angles,
     held_solution,
     parallel_singularity,
+    root_of_reach,
+    wrapped,
 )
-from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach, wrapped
 from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint

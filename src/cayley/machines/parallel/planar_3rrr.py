@@ -34,15 +34,19 @@ from cayley.machines.arguments import (
     names_of,
 )
 from cayley.machines.arguments import place as placed
-from cayley.machines.parallel.singularity import (
+from cayley.machines.parallel.legs import (
     SINGULAR,
+    Assemblies,
     LegJacobians,
     ParallelSingularity,
     actuator_rates,
+    arranged,
+    check_lengths,
+    crank_angles,
     held_solution,
     parallel_singularity,
+    wrapped,
 )
-from cayley.machines.parallel.two_bar_leg import Assemblies, arranged, check_lengths, crank_angles, wrapped
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree

@@ -32,8 +32,7 @@ from cayley.machines.walking import contact_modes
 from cayley.machines.walking import leg_motion as programs
 from cayley.machines.walking.biped_equations import posture_of_angles
 from cayley.machines.walking.leg_motion import KNEES, Gait, Legs, Relation, leg_angles, leg_motion
-from cayley.machines.walking.programmed_body import check_friction
-from cayley.machines.walking.programmed_gait import SUPPORT, programmed_gait
+from cayley.machines.walking.programmed_body import SUPPORT, check_friction, programmed_gait
 from cayley.machines.walking.stride import Stride
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
