@@ -122,10 +122,9 @@ def table_of(tree: Tree, axes: Sequence[ArrayLike], *,
 
 def tabulate(links: Links, axes: Sequence[Any], *,
              configuration: Callable[[Array], Any] | None = None) -> DynamicsTable:
-    """A table of the configuration terms over a grid: `axes` are d increasing lists of numbers.
-
-    By default they are those of the coordinates q. With `configuration`, a function from places (..., d) to q (...,
-    nq), they are of something else: the one parameter of a trajectory, say.
+    """A table of the configuration terms over a grid: `axes` are d increasing lists of numbers. By default they are
+    those of the coordinates q. With `configuration`, a function from places (..., d) to q (..., nq), they are of
+    something else: the one parameter of a trajectory, say.
 
     >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot

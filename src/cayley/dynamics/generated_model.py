@@ -33,13 +33,13 @@ from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.equations.symbolic_links import Given, parameters_of, symbolic_links
+from cayley.dynamics.equations.symbolic_links import Given, parameters_of, symbolic_links, way_to_root
 from cayley.dynamics.forward.singular_inertia import regular_text, why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.trace_lagrange import trace_terms
-from cayley.dynamics.rigid_links.drives import Tie, friction_forces, rotor_inertias, ties
-from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
+from cayley.dynamics.rigid_links.drives import Tie, friction_forces, rotor_inertias, spring_forces, ties
+from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import without_unseen_turns
 from cayley.dynamics.rigid_links.planar_rotations import RationalAngle
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
@@ -114,13 +114,9 @@ class GeneratedModel:
     def structural_pattern(self) -> Array:
         """(n, n) truth values: where B may differ from zero, by who carries whom."""
         found = np.zeros((self.tree.nv, self.tree.nv), dtype=bool)
-        for link in self._links.links:
-            carrier = link
-            while True:
-                found[carrier.columns, link.columns] = True
-                if carrier.parent == ROOT:
-                    break
-                carrier = self._links.links[carrier.parent]
+        for number, link in enumerate(self._links.links):
+            for carrier in way_to_root(self._links, number)[:-1]:
+                found[self._links.links[carrier].columns, link.columns] = True
         return found | found.T
 
     @property
@@ -181,7 +177,8 @@ class GeneratedModel:
             q = self._angles(q)
         B, C, G = FORMS[self.form](links, coordinates, qd)
         rotors = np.array([given.get(f"J_{k + 1}", J) for k, J in enumerate(rotor_inertias(self.tree))])
-        return B + np.diag(rotors), C, G, spring_forces(self.tree, given, q, qd) + friction_forces(self.tree, qd)
+        springs = [_written(tie, given) for tie in ties(self.tree)]
+        return B + np.diag(rotors), C, G, spring_forces(self.tree, q, qd, springs) + friction_forces(self.tree, qd)
 
     def _inverse(self, given: Mapping[str, Scalar], q: Array, qd: Array, qdd: Array) -> Array:
         B, C, G, E = self._terms(given, q, qd)
@@ -204,11 +201,9 @@ class GeneratedModel:
         return np.stack([2 * np.arctan(q[k]) if k in turning else q[k] for k in range(len(q))])
 
     def _rational_angles(self, t: Array) -> Array:
-        """Coordinates (nq) for the texts of links: the angles of revolute joints by the tangents of their halves.
-
-        A motor behind a gear makes many turns, and its spring counts them, which t does not: motors keep their angles.
-        Balanced round rotors look the same at every angle, so that B, C and G do not depend on these.
-        """
+        """Coordinates (nq) for the texts of links: the angles of revolute joints by the tangents of their halves. A
+        motor behind a gear makes many turns, and its spring counts them, which t does not: motors keep their angles.
+        Balanced round rotors look the same at every angle, so that B, C and G do not depend on these."""
         found = np.empty(len(t), dtype=object)
         found[:] = [t[k] for k in range(len(t))]
         for link in without_unseen_turns(self._links).links:
@@ -302,29 +297,10 @@ def generate(tree: Tree, *, form: Form = "recursion", coordinates: Coordinates =
 def _numbers(tree: Tree, links: Links) -> dict[str, float]:
     found = {name: parameter.value for name, parameter in parameters_of(links).items()}
     found |= {f"J_{k + 1}": float(J) for k, J in enumerate(rotor_inertias(tree)) if J}
-    return found | spring_numbers(tree)
-
-
-def spring_numbers(tree: Tree) -> dict[str, float]:
-    """The numbers of all springs and gears that are not zero, by the names of their letters."""
-    found: dict[str, float] = {}
     for tie in ties(tree):
         found |= {_letter(tie, key): float(value) for key, value in _numbers_of(tie).items()}
-        if tie.qm is not None:
-            found[f"N_{tie.qd + 1}"] = float(tie.gear)
+        found |= {} if tie.qm is None else {f"N_{tie.qd + 1}": float(tie.gear)}
     return found
-
-
-def spring_forces(tree: Tree, given: Mapping[str, Scalar], q: Array, qd: Array) -> Array:
-    """The forces (nv) that the springs need at a state, with the letters that are given in place of their numbers."""
-    found: list[Scalar] = [0.0] * tree.nv
-    for tie in ties(tree):
-        written = _written(tie, given)
-        P = written.spring.torque(written.state(q, qd))
-        found[tie.qd] = found[tie.qd] - P
-        if tie.qmd is not None:
-            found[tie.qmd] = found[tie.qmd] + P / written.gear
-    return np.array(found)
 
 
 def _written(tie: Tie, given: Mapping[str, Scalar]) -> Tie:

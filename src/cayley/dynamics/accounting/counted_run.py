@@ -25,11 +25,9 @@ GENERAL = 0.7  # [rad], a twist like any other
 
 
 def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> Tree:
-    """An arm with the given twists (n) [rad]; all other numbers are arbitrary, none is 0 or 1.
-
-    The offsets between the links have three components, as the published counts assume; in Denavit-Hartenberg frames a
-    twist of 0 or 90 degrees makes one of them zero. `kinds` has a letter for each joint, R or P; by default all are
-    revolute.
+    """An arm with the given twists (n) [rad]; all other numbers are arbitrary, none is 0 or 1. The offsets between the
+    links have three components, as the published counts assume; in Denavit-Hartenberg frames a twist of 0 or 90 degrees
+    makes one of them zero. `kinds` has a letter for each joint, R or P; by default all are revolute.
 
     >>> generic_arm([GENERAL, 0.0, np.pi / 2], "RPR").nv
     3
@@ -77,10 +75,7 @@ Text = Callable[[Links, Any, Any, Any], Any]
 @dataclass(frozen=True, eq=False)
 class CountedRun:
     """Operations by equation of a text for one chain: `written`, all that the text does, and `needed`, what its result
-    depends on.
-
-    `tau` (n) is the result of the counted run itself.
-    """
+    depends on. `tau` (n) is the result of the counted run itself."""
 
     written: dict[str, Cost]
     needed: dict[str, Cost]
@@ -103,18 +98,15 @@ def count_operations(inverse_dynamics: Text, links: Links, state: Sequence[Array
 
 
 def operations_by_equation(method: str, tree: Tree, *, written: bool = False) -> dict[str, Cost]:
-    """The cost of each equation of a method for one mechanism, its zeros, ones and right angles used.
-
-    `method` is a name of `arm.inverse_dynamics.methods`. `written`: with all that the text does, needed or not.
-    """
+    """The cost of each equation of a method for one mechanism, its zeros, ones and right angles used. `method` is a
+    name of `arm.inverse_dynamics.methods`. `written`: with all that the text does, needed or not."""
     run = _counted(named(method).text(tree, "inverse_dynamics"), generic_state(tree.nv))
     return run.written if written else run.needed
 
 
 def nothing_idle(method: str, *, twist: float = GENERAL, kind: str = "R") -> dict[str, Figures]:
-    """The cost of each equation of a method, as formulas of n, with nothing computed that is zero or not needed.
-
-    All joints are of one `kind`, R or P, and have the same twist. For other arms there are numbers, by
+    """The cost of each equation of a method, as formulas of n, with nothing computed that is zero or not needed. All
+    joints are of one `kind`, R or P, and have the same twist. For other arms there are numbers, by
     `operations_by_equation`, but no formulas of n. A division counts as a multiplication.
 
     >>> str(nothing_idle("tensor-newton-euler")["5.3.7a"])

@@ -18,9 +18,7 @@ from cayley.model.report import Table
 @dataclass(frozen=True, repr=False)
 class OperationTable:
     """Figures by row and column, for any n. Prints as text with the values for one n; on a Rich console, as a table.
-
-    Multiplications are M, additions A, sines, cosines and tangents F.
-    """
+    Multiplications are M, additions A, sines, cosines and tangents F."""
 
     title: str
     columns: tuple[str, ...]

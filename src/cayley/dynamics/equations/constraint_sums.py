@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.equations.readable_sums import leading_sign
-from cayley.dynamics.equations.symbolic_links import Parameter, Scalars
+from cayley.dynamics.equations.symbolic_links import Parameter, Scalars, way_to_root
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.errors import UnsupportedError
@@ -50,15 +50,6 @@ def ends_of(tree: Tree, links: Links, frames: Sequence[str]) -> dict[str, End]:
         values = [value if abs(value) > _ROUNDING * size else 0.0 for value in pose[:3, 3]]
         origin = tuple(Parameter("l", place, axis, float(value)) for axis, value in zip("xyz", values, strict=True))
         found[frame] = End(number, origin, np.where(np.abs(pose[:3, :3]) < _ROUNDING, 0.0, pose[:3, :3]))
-    return found
-
-
-def way_to_root(links: Links, number: int) -> list[int]:
-    """The links from one inwards to the root."""
-    found = [number]
-    while number != ROOT:
-        number = links.links[number].parent
-        found.append(number)
     return found
 
 

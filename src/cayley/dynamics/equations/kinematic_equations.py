@@ -15,10 +15,10 @@ import numpy as np
 import sympy
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.equations.constraint_sums import ends_of, frame_motion, way_to_root
+from cayley.dynamics.equations.constraint_sums import ends_of, frame_motion
 from cayley.dynamics.equations.parameter_symbols import parameter_symbols, parameter_values, writer_of
 from cayley.dynamics.equations.result import Line, latex_of, needed_lines, text_of
-from cayley.dynamics.equations.symbolic_links import parameters_of
+from cayley.dynamics.equations.symbolic_links import parameters_of, way_to_root
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, exact_links, used_names
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.errors import ConventionError, UnsupportedError

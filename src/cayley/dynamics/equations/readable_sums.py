@@ -56,10 +56,7 @@ def total(*terms: Scalar) -> Scalar:
 
 class Writer:
     """Writes the sums of a ring. `symbols` are the symbols of its letters, `angles` what each of its angles is the sum
-    of.
-
-    With `short` names: `lines` then has what they stand for, sines and cosines first.
-    """
+    of. With `short` names: `lines` then has what they stand for, sines and cosines first."""
 
     def __init__(self, ring: Ring, symbols: Mapping[str, Any], angles: Mapping[str, Sequence[Any]], *, decimals: bool,
                  short: bool = False) -> None:

@@ -170,11 +170,8 @@ class Group(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
     """M qdd + C qd + G (+ F) = tau, in terms of the symbols `q`, `qd`, `qdd`, of the `parameters` (with their values)
-    and of the `intermediates`; `substituted()` has none of these.
-
-    SymPy matrices: `M` inertia matrix, `C` matrix of Christoffel's symbols, `V` = C qd, `G` gravity forces, `F`
-    friction and springs, if included.
-    """
+    and of the `intermediates`; `substituted()` has none of these. SymPy matrices: `M` inertia matrix, `C` matrix of
+    Christoffel's symbols, `V` = C qd, `G` gravity forces, `F` friction and springs, if included."""
 
     name: str
     q: tuple[Any, ...]

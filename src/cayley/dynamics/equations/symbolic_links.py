@@ -184,3 +184,12 @@ def bundles_of(links: Links) -> list[list[int]]:
         bundle.append(number)
         leaders[number] = bundle, np.eye(3)
     return bundles
+
+
+def way_to_root(links: Links, number: int) -> list[int]:
+    """The links from one inwards to the root."""
+    found = [number]
+    while number != ROOT:
+        number = links.links[number].parent
+        found.append(number)
+    return found

@@ -58,10 +58,8 @@ class Measurements:
 def simulate_measurements(model: LinearModel, q: Array, qd: Array, qdd: Array, *, noise: float = 0.0,
                           parameters: ArrayLike | None = None, seed: int = 0) -> Measurements:
     """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N]; that of
-    joints without a drive is known to be zero.
-
-    `parameters` (size) are the truth; those of the mechanism itself, if not given.
-    """
+    joints without a drive is known to be zero. `parameters` (size) are the truth; those of the mechanism itself, if not
+    given."""
     truth = model.values if parameters is None else np.asarray(parameters, dtype=float)
     tau = np.asarray(model.regressor(q, qd, qdd)) @ truth
     errors = np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise
@@ -71,11 +69,8 @@ def simulate_measurements(model: LinearModel, q: Array, qd: Array, qdd: Array, *
 def measurements_from_positions(model: LinearModel, times: ArrayLike, q: Array, tau: Array, *,
                                 cutoff: float) -> Measurements:
     """Velocities and accelerations from positions (N, n) at evenly spaced `times` (N) [s], after a low pass of `cutoff`
-    [Hz].
-
-    Positions and forces go through the same filter of order four, forth and back, which delays neither; differences are
-    central. The ends, one period of the cutoff long, are left out: there the filter has not settled.
-    """
+    [Hz]. Positions and forces go through the same filter of order four, forth and back, which delays neither;
+    differences are central. The ends, one period of the cutoff long, are left out: there the filter has not settled."""
     times, q, tau = (np.asarray(x, dtype=float) for x in (times, q, tau))
     if model.links.nq != model.links.nv:
         raise UnsupportedError(

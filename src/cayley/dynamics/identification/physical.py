@@ -89,11 +89,8 @@ def physical_estimate(base: BaseParameters, measured: Measured, *, prior: ArrayL
 
 
 def _followed(R: Array, z: Array, pull: float, divergence: Divergence) -> tuple[Array, float]:
-    """The parameters as the pull becomes weak, and the pull at the end.
-
-    Where no bodies explain the measurements, what they leave is far more than the noise, and the pull is measured by
-    that.
-    """
+    """The parameters as the pull becomes weak, and the pull at the end. Where no bodies explain the measurements, what
+    they leave is far more than the noise, and the pull is measured by that."""
     x = divergence.prior
     weight = max(pull, _misfit(R, x, z))
     while True:

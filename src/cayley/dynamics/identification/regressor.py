@@ -88,10 +88,8 @@ def _hat(x: Array) -> Array:
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """tau = Y(q, qd, qdd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism.
-    Made by `linear_model`.
-
-    Parameters are ordered by links, each with its ten moments and then the terms of its joint.
-    """
+    Made by `linear_model`. Parameters are ordered by links, each with its ten moments and then the terms of its
+    joint."""
 
     tree: Tree
     links: Links
@@ -307,9 +305,7 @@ class LinearModel:
 
 def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
     """The model of a mechanism that is linear in its parameters; `joint_terms` out of "rotor", "offset", "viscous",
-    "coulomb".
-
-    Masses need not be known: they are what is asked for.
+    "coulomb". Masses need not be known: they are what is asked for.
 
     >>> from cayley.model.catalogue import load_robot
     >>> model = linear_model(load_robot("planar2r"), joint_terms=["viscous"])

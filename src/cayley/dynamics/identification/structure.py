@@ -43,11 +43,8 @@ class Reach:
 @dataclass(frozen=True, eq=False)
 class Hidden:
     """The moments of a link that its parent can take over: directions (k, 10 + terms of the joint) in echelon form, and
-    the links on the way there.
-
-    `way` ends before the first link that carries bodies, `parent`, or before the ROOT: the middle of a universal joint
-    keeps nothing.
-    """
+    the links on the way there. `way` ends before the first link that carries bodies, `parent`, or before the ROOT: the
+    middle of a universal joint keeps nothing."""
 
     number: int
     parent: int

@@ -73,11 +73,9 @@ def fit_state_space(states: ArrayLike, inputs: ArrayLike, next_states: ArrayLike
 
 
 class RecursiveFit:
-    """The same, sample after sample: `update(x, u, x_next)`, then `model`.
-
-    `forgetting` in (0, 1]: the weight that a sample loses with each new one. `spread`: how little is known at the
-    start, beside what the first sample says; a larger one is forgotten sooner, and rounds more.
-    """
+    """The same, sample after sample: `update(x, u, x_next)`, then `model`. `forgetting` in (0, 1]: the weight that a
+    sample loses with each new one. `spread`: how little is known at the start, beside what the first sample says; a
+    larger one is forgotten sooner, and rounds more."""
 
     def __init__(self, states: int, inputs: int, dt: float, *, forgetting: float = 1.0, spread: float = 1e8) -> None:
         if not 0.0 < forgetting <= 1.0:
@@ -113,11 +111,9 @@ class RecursiveFit:
 
 
 def continuous(model: StateSpace) -> StateSpace:
-    """The model in continuous time of a discrete one: the inverse of `discretised`, (..., n, n) and (..., n, m).
-
-    The step must be short beside the fastest motion. A model with a pole at or below zero is the model of no continuous
-    one.
-    """
+    """The model in continuous time of a discrete one: the inverse of `discretised`, (..., n, n) and (..., n, m). The
+    step must be short beside the fastest motion. A model with a pole at or below zero is the model of no continuous
+    one."""
     if model.dt is None:
         return model
     poles = model.poles
@@ -137,10 +133,8 @@ def continuous(model: StateSpace) -> StateSpace:
 @dataclass(frozen=True, eq=False)
 class IdentifiedCoefficients(StateSpace):
     """A model in continuous time with the matrices (..., nv, nv) of dtau = D dqdd + V dqd + P dq that it means.
-
     `asymmetry`: how far B2^-1 was from symmetric, beside its largest entry; `kinematic_error`: how far the upper rows
-    of A and B were from dq' = N dq + dqd. Both are zero of a mechanism, and say how good the samples were.
-    """
+    of A and B were from dq' = N dq + dqd. Both are zero of a mechanism, and say how good the samples were."""
 
     D: Array = None  # type: ignore[assignment]
     V: Array = None  # type: ignore[assignment]

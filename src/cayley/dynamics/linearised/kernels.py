@@ -134,11 +134,8 @@ def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
 
 def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array, Array, Array], Sensitivities]:
     """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors, the viscous friction and the springs that the
-    mechanism includes.
-
-    Coulomb friction adds nothing where a joint moves; it jumps where one stands, and has no derivative there: the
-    matrices are then those of a joint that begins to move and goes on.
-    """
+    mechanism includes. Coulomb friction adds nothing where a joint moves; it jumps where one stands, and has no
+    derivative there: the matrices are then those of a joint that begins to move and goes on."""
     links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
     rotors = np.diag(drives.rotor_inertias(tree))
     viscous = np.diag(drives.viscous_frictions(tree))

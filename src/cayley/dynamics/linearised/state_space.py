@@ -96,10 +96,8 @@ class StateSpace:
 
 @dataclass(frozen=True, eq=False)
 class Linearisation(StateSpace):
-    """A mechanism near one state, or a batch of states, of a nominal motion: dtau = D dqdd + V dqd + P dq.
-
-    Of a mechanism with constraints it is a `ClosedLinearisation`, in the coordinates of independent joints.
-    """
+    """A mechanism near one state, or a batch of states, of a nominal motion: dtau = D dqdd + V dqd + P dq. Of a
+    mechanism with constraints it is a `ClosedLinearisation`, in the coordinates of independent joints."""
 
     q: Array = None  # type: ignore[assignment]
     qd: Array = None  # type: ignore[assignment]

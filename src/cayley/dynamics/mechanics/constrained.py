@@ -132,11 +132,8 @@ def _shortest(S: Array, rest: Array) -> Array:
 
 def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int],
                scale: Scale | None = None) -> ConstrainedMotion:
-    """By independent coordinates, given by their places; (4.23)-(4.29).
-
-    A bad choice, of coordinates that the others do not follow here, gives infinity or NaN, and `SingularityError` for
-    numbers: see `check_independent`.
-    """
+    """By independent coordinates, given by their places; (4.23)-(4.29). A bad choice, of coordinates that the others do
+    not follow here, gives infinity or NaN, and `SingularityError` for numbers: see `check_independent`."""
     N, c = basis_of_coordinates(A, drift, independent)
     pdd = ldl_solve(N.T @ M @ N, N.T @ (f - M @ c))
     qdd = N @ pdd + c
@@ -150,9 +147,7 @@ def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Seque
 
 def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr") -> ConstrainedMotion:
     """By a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30), (4.31).
-
-    Redundant constraints are no trouble if they agree; their multipliers are those of least norm.
-    """
+    Redundant constraints are no trouble if they agree; their multipliers are those of least norm."""
     if basis not in ("qr", "svd"):
         raise ConventionError(f"there is no basis by {basis!r}: it is \"qr\" or \"svd\"")
     scale = Scale(np.full(len(A), np.linalg.norm(A, 2) if A.size else 1.0), np.ones(len(M)))

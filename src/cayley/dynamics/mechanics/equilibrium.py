@@ -120,10 +120,7 @@ class Potential(HoldsFunctions):
     def equilibria(self, bounds: Sequence[tuple[float, float]], *, starts: int = 128,
                    seed: int = 0) -> EquilibriumSearch:
         """The equilibria within bounds (n pairs), from many starts. Those that differ only along flat directions are
-        named once.
-
-        A search by starts may miss equilibria with a small basin; more starts find more.
-        """
+        named once. A search by starts may miss equilibria with a small basin; more starts find more."""
         low, high = np.asarray(bounds, dtype=float).T
         tried = low + qmc.Halton(len(low), seed=seed).random(starts) * (high - low)
         solved = [root(self.gradient, start, jac=self.hessian, tol=1e-14) for start in tried]

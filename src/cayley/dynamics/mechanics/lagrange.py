@@ -56,10 +56,8 @@ def gibbs_appell_forces(acceleration_energy: Function, q: Array, qd: Array, qdd:
 def gibbs_appell(acceleration_energy: Function, potential: Function | None = None, *, motion: Moved | None = None,
                  name: str = "gibbs_appell") -> Kernel:
     """`(q, qd, qdd)` -> the forces (..., n) that a motion needs, by S(q, qd, qdd) [kg m^2/s^4] and the potential energy
-    U(q) [J]: dS/dqdd + dU/dq.
-
-    With `motion(q, pid, pidd) -> (qd, qdd)`, the motions that constraints on velocities allow, it is `(q, pid, pidd)`
-    -> the forces (..., m) along the pseudo-velocities.
+    U(q) [J]: dS/dqdd + dU/dq. With `motion(q, pid, pidd) -> (qd, qdd)`, the motions that constraints on velocities
+    allow, it is `(q, pid, pidd)` -> the forces (..., m) along the pseudo-velocities.
 
     >>> pendulum = gibbs_appell(lambda q, qd, qdd: (qdd[0]**2 + qd[0]**4) / 2, lambda q: -9.81 * np.cos(q[0]))
     >>> pendulum([np.pi / 2], [0.0], [1.0])

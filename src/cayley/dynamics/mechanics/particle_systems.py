@@ -35,9 +35,8 @@ from cayley.errors import ModelError, SignatureError
 
 @dataclass(frozen=True, eq=False)
 class ParticleSystem(HoldsFunctions):
-    """Particles that generalised coordinates place: `places(q[, t])` gives x (N, 3).
-
-    `potential(x[, t])` [J] and `forces(x, xd[, t])` (N, 3) [N] are written in the particles' own coordinates.
+    """Particles that generalised coordinates place: `places(q[, t])` gives x (N, 3). `potential(x[, t])` [J] and
+    `forces(x, xd[, t])` (N, 3) [N] are written in the particles' own coordinates.
 
     >>> rod = ParticleSystem([2.0], lambda q: [[0.5 * np.cos(q[0]), 0.5 * np.sin(q[0]), 0.0]],
     ...                      potential=lambda x: 2.0 * 9.81 * x[0, 1])
@@ -115,9 +114,7 @@ class ParticleSystem(HoldsFunctions):
 def constrained_particles(masses: ArrayLike, constraints: Function, *, potential: Function | None = None,
                           forces: Function | None = None) -> LagrangeSystem:
     """Particles under holonomic constraints, in their own coordinates q = (x1, y1, z1, x2, ...), (3N), with
-    multipliers.
-
-    `constraints(x[, t])` (h), `potential(x[, t])` and `forces(x, xd[, t])` (N, 3) take x (N, 3).
+    multipliers. `constraints(x[, t])` (h), `potential(x[, t])` and `forces(x, xd[, t])` (N, 3) take x (N, 3).
 
     >>> dumbbell = constrained_particles([1.0, 2.0], lambda x: [(x[1] - x[0]) @ (x[1] - x[0]) - 1.0])
     >>> dumbbell.degrees_of_freedom([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])

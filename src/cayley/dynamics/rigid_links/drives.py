@@ -7,7 +7,7 @@ errata E-45, from virtual work: P (dqm / gear - dq) is what the motor gives up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -156,15 +156,15 @@ def ties(tree: Tree) -> Iterator[Tie]:
         yield Tie(joint.spring, q, qd, tree.q_slices[motor].start, tree.v_slices[motor].start, joint.rotor.gear)
 
 
-def spring_forces(tree: Tree, q: Array, qd: Array) -> Array:
-    """The forces (nv) that hold the included springs at a state: what they need by themselves."""
-    return _needed(tree, lambda tie: tie.spring.torque(tie.state(q, qd)))
+def spring_forces(tree: Tree, q: Array, qd: Array, springs: Iterable[Tie] | None = None) -> Array:
+    """The forces (nv) that hold the included springs, or those that are given, at a state: what they need alone."""
+    return _needed(tree.nv, ties(tree) if springs is None else springs, lambda tie: tie.spring.torque(tie.state(q, qd)))
 
 
 def stored_spring_forces(tree: Tree, q: Array) -> Array:
     """The part (nv) of them that comes from stored energy: its derivative by q."""
     still = np.zeros(tree.nv)
-    return _needed(tree, lambda tie: tie.spring.stored_torque(tie.state(q, still)))
+    return _needed(tree.nv, ties(tree), lambda tie: tie.spring.stored_torque(tie.state(q, still)))
 
 
 def spring_energy(tree: Tree, q: Array) -> Scalar:
@@ -197,12 +197,7 @@ def spring_matrices(tree: Tree, q: Array, qd: Array) -> SpringMatrices:
 
 def tied_column(tie: Tie, number: str, q: Array, qd: Array) -> Array:
     """The derivative (nv, 1) of `spring_forces` by one of the numbers in which a spring is linear."""
-    P = tie.spring.torque_by(number, tie.state(q, qd))
-    found: list[Scalar] = [0.0] * len(qd)
-    found[tie.qd] = -P
-    if tie.qmd is not None:
-        found[tie.qmd] = P / tie.gear
-    return np.array(found)[:, None]
+    return _needed(len(qd), [tie], lambda tie: tie.spring.torque_by(number, tie.state(q, qd)))[:, None]
 
 
 def stored_by(tie: Tie, number: str, q: Array, qd: Array) -> Scalar:
@@ -210,9 +205,9 @@ def stored_by(tie: Tie, number: str, q: Array, qd: Array) -> Scalar:
     return tie.spring.energy_by(number, tie.state(q, qd))
 
 
-def _needed(tree: Tree, torque: Callable[[Tie], Scalar]) -> Array:
-    found: list[Scalar] = [0.0] * tree.nv
-    for tie in ties(tree):
+def _needed(size: int, springs: Iterable[Tie], torque: Callable[[Tie], Scalar]) -> Array:
+    found: list[Scalar] = [0.0] * size
+    for tie in springs:
         P = torque(tie)
         found[tie.qd] = found[tie.qd] - P
         if tie.qmd is not None:
