@@ -8,8 +8,9 @@ import cayley as cy
 from cayley.control import computed_torque, vector_parameter_control, vector_parameter_control_kernel
 from cayley.dynamics.inverse.vector_parameter_lagrange import vector_parameter_inverse
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.dynamics.vector_parameter_model import joint_space_model, vector_parameter_forward
+from cayley.dynamics.vector_parameter_model import vector_parameter_forward
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from dynamics.vector_parameters import joint_space_model
 
 
 @pytest.fixture(scope="module", params=["planar2r", "stanford", "armature"])  # the second has a sliding joint

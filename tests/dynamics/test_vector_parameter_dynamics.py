@@ -26,7 +26,6 @@ from cayley.dynamics.inverse.vector_parameter_lagrange import (
 from cayley.dynamics.rigid_links.energies import kinetic_energy, potential_energy
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.vector_parameter_model import (
-    joint_space_model,
     vector_parameter_forward,
     vector_parameter_inertia,
     vector_parameter_model,
@@ -41,6 +40,7 @@ from cayley.model.tree import Tree
 from compiler.parity import check_parity
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_body, random_chain, random_state
 from dynamics.particles import particle_forces
+from dynamics.vector_parameters import joint_space_model
 from kinematics.pinocchio_trees import PinocchioTree
 from model.random_trees import random_pose
 

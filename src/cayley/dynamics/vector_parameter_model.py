@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -28,8 +27,6 @@ from cayley.dynamics.inverse.vector_parameter_lagrange import (
     body_velocities,
     check_finite,
     free_links,
-    inverse_dynamics,
-    joint_coordinates,
     rate_maps,
     steady_rates,
     vector_parameter_bias,
@@ -70,22 +67,6 @@ def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Arr
     gained = [own if link.is_prismatic else (own + (x @ own) * x + np.cross(x, own)) / 2
               for (link, x), own in zip(every, e, strict=True)]
     return np.stack([own + steady_rates(link, x, rate) for (link, x), own, rate in zip(every, gained, dc, strict=True)])
-
-
-def joint_space_model(links: Links, q: Array, qd: Array, *, whole: bool = False) -> tuple[Any, Any]:
-    """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: see `joint_coordinates`.
-
-    >>> import cayley as cy
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> joint_space_model(serial_chain(cy.load("s1_f2").tree), np.zeros(2), np.zeros(2))[0].round(4)
-    array([[0.94, 0.24],
-           [0.24, 0.09]])
-    """
-    S = joint_coordinates(links, q, whole=whole)
-    n = len(S.c)
-    H = vector_parameter_inertia(links, S.c, fixed=S.fixed).reshape(n, 3, n, 3)
-    return (np.einsum("ia,iakb,kb->ik", S.first, H, S.first),
-            -inverse_dynamics(links, q, qd, np.zeros(n), whole=whole))
 
 
 @dataclass(frozen=True, eq=False)

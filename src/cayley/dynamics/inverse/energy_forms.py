@@ -11,6 +11,7 @@ velocities are: spherical and floating joints are refused by name. Source: `cayl
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 
-Form = Callable[[Links, Array, Array, Array], Array]
+Form = Callable[..., Array]  # of links, q, qd and qdd
 
 
 def acceleration_energy(links: Links, q: Array, qd: Array, qdd: Array) -> Scalar:
@@ -43,31 +44,15 @@ def acceleration_energy(links: Links, q: Array, qd: Array, qdd: Array) -> Scalar
     return total
 
 
-def by_gibbs_appell(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """dS/dqdd (nv)."""
-    def text(q: Array, qd: Array, qdd: Array) -> Array:
-        return gibbs_appell_forces(lambda *state: acceleration_energy(links, *state), q, qd, qdd)
-
-    return on_its_own_variables(text, (links.nv,), q, qd, qdd, inside=links.has_symbols)
+def _of_lagrangian(form: Callable[..., Array]) -> Form:
+    return lambda links, q, qd, qdd: form(lambda q, qd, t: lagrangian(links, q, qd), q, qd, qdd)
 
 
-def by_nielsen(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """dL'/dqd - 2 dL/dq (n)."""
-    def text(q: Array, qd: Array, qdd: Array) -> Array:
-        return nielsen_forces(lambda q, qd, t: lagrangian(links, q, qd), q, qd, qdd)
-
-    return on_its_own_variables(text, (links.nv,), q, qd, qdd, inside=links.has_symbols)
-
-
-def by_tzenov(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """(dL''/dqdd - 3 dL/dq) / 2 (n)."""
-    def text(q: Array, qd: Array, qdd: Array) -> Array:
-        return tzenov_forces(lambda q, qd, t: lagrangian(links, q, qd), q, qd, qdd)
-
-    return on_its_own_variables(text, (links.nv,), q, qd, qdd, inside=links.has_symbols)
-
-
-FORMS: dict[str, Form] = {"gibbs-appell": by_gibbs_appell, "nielsen": by_nielsen, "tzenov": by_tzenov}
+FORMS: dict[str, Form] = {
+    "gibbs-appell": lambda links, *state: gibbs_appell_forces(
+        lambda *state: acceleration_energy(links, *state), *state),  # dS/dqdd
+    "nielsen": _of_lagrangian(nielsen_forces),  # dL'/dqd - 2 dL/dq
+    "tzenov": _of_lagrangian(tzenov_forces)}  # (dL''/dqdd - 3 dL/dq) / 2
 
 
 def form_of(tree: Tree, name: str) -> Callable[[Array, Array, Array], Array]:
@@ -82,4 +67,7 @@ def form_of(tree: Tree, name: str) -> Callable[[Array, Array, Array], Array]:
                 raise UnsupportedError(
                     f"the form {name!r} is of coordinates whose rates the velocities are; those of joint {link.name!r} "
                     f"of {tree.name}, which is {link.motion.word}, are not: use 'gibbs-appell'")
-    return lambda q, qd, qdd: FORMS[name](links, q, qd, qdd) if links.nv else np.zeros(0)
+    if not links.nv:
+        return lambda q, qd, qdd: np.zeros(0)
+    return lambda q, qd, qdd: on_its_own_variables(partial(FORMS[name], links), (links.nv,), q, qd, qdd,
+                                                   inside=links.has_symbols)

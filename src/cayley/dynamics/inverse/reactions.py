@@ -105,7 +105,10 @@ class Reactions(KernelWithMethods):
         array([[-10.   ,  34.335,   0.   ],
                [-10.   ,  14.715,   0.   ]])
         """
-        form = self._form(wrenches, axes, base_motion, result_axes, method or DEFAULT, False)
+        method = method or DEFAULT
+        self.check_method(method)
+        check_axes(result_axes)
+        form = Form(ExternalLoads(tuple(wrenches), axes, base_motion), result_axes, method)
         return _made(self.tree, form, ReactionsUnderLoads)
 
     def parts(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
@@ -119,13 +122,8 @@ class Reactions(KernelWithMethods):
         >>> found.actuated[:, 5], found.constraint[:, 5].round(12) + 0.0
         (array([15.20009968,  2.87612016]), array([0., 0.]))
         """
-        return _made(self.tree, self._form(wrenches, axes, base_motion, result_axes, method, True), MechanismKernel)
-
-    def _form(self, wrenches: Sequence[str], axes: str, base_motion: bool, result_axes: str, method: str,
-              split: bool) -> Form:
-        self.check_method(method)
-        check_axes(result_axes)
-        return Form(ExternalLoads(tuple(wrenches), axes, base_motion), result_axes, method, split)
+        return self.with_inputs(wrenches=wrenches, axes=axes, base_motion=base_motion, result_axes=result_axes,
+                                method=method).parts()
 
 
 @dataclass(frozen=True)
