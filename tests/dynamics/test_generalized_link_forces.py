@@ -79,7 +79,7 @@ def test_unit_accelerations_are_those_of_algorithms_6_1_and_6_2(pattern, made):
     six_1 = [list(walker_orin_3.unit_wrenches(chain, q, i, body))
              for i, body in enumerate(walker_orin_3.composites(chain, q))]
     six_2 = [list(generalized_links.unit_wrenches(augmented, s, q, i, body))
-             for i, body in enumerate(generalized_links.generalized_moments(chain, q))]
+             for i, body in enumerate(generalized_links.generalized(augmented, s, q))]
     turns = [chain.bodies[body.name][1][:3, :3] for body in tree.bodies[1:]]
     for i, columns in enumerate(zip(six_1, six_2, strict=True)):
         for column in columns:

@@ -21,7 +21,7 @@ from cayley.dynamics.inverse import (
     rodriguez,
     tensor_newton_euler,
 )
-from cayley.dynamics.inverse.augmented_bodies import Payload, carrying
+from cayley.dynamics.inverse.augmented_bodies import Payload
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.passes import Base, Wrench
 from cayley.dynamics.rigid_links.drives import friction_forces
@@ -56,6 +56,12 @@ def check_all(chain, state, expected, tolerance=1e-13, methods=METHODS, **ends):
         found = METHODS[name].inverse_dynamics(chain, *state, **ends)
         assert found.shape == expected.shape
         close(found, expected, tolerance)
+
+
+def carrying(chain, payload):
+    """The chain whose last link has the payload in it."""
+    moments = [link.moments for link in chain.links]
+    return chain.with_moments([*moments[:-1], moments[-1].plus(payload.moments)])
 
 
 def standard_frames(chain, tree):

@@ -20,7 +20,8 @@ from scipy.interpolate import RegularGridInterpolator
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.closed_form import gravity_forces, inertia_matrix, velocity_coefficients
+from cayley.dynamics.closed_form import gravity_forces, velocity_coefficients
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.rigid_links.links import Links, links_of

@@ -1,7 +1,7 @@
 """The equations of motion in closed form, M qdd + V + G = tau, of trees with joints of every kind.
 
     M   inertia matrix (nv, nv)     V = C qd   Coriolis and centrifugal forces (nv)     G   gravity forces (nv)
-M and V are read off the Newton-Euler recursion, which is affine in the accelerations. C is the matrix of Christoffel's
+V is read off the Newton-Euler recursion, which is affine in the accelerations. C is the matrix of Christoffel's
 symbols, also where velocities are no rates of coordinates: that of the Levi-Civita connection of the kinetic energy,
 dM/dt - 2 C is skew. It comes from the recursion of Echeandia and Wensing (Numerical methods to compute the Coriolis
 matrix and Christoffel symbols for rigid-body systems, 2021): with the spatial velocity V_i, the spatial inertia I and
@@ -16,28 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.rigid_links.energies import Twist, link_twists
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.geometry.spatial import cross_with_force, force_cross, force_transform, motion_cross, spatial_inertia
-
-
-def inertia_matrix(links: Links, q: Array) -> Array:
-    """M (nv, nv), by its definition: the forces that unit accelerations need, one after the other.
-
-    >>> from cayley.dynamics.rigid_links.links import links_of
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(links_of(load_robot("s2_we19")), np.array([0.3, 0.7])).round(8)
-    array([[3.40447729, 0.77890531],
-           [0.77890531, 0.32      ]])
-    """
-    floating = _weightless(links)
-    rest = np.zeros(links.nv)
-    columns = [newton_euler.inverse_dynamics(floating, q, rest, unit) for unit in np.eye(links.nv)]
-    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
 def velocity_forces(links: Links, q: Array, qd: Array) -> Array:
@@ -83,17 +67,6 @@ def coriolis_matrix(links: Links, q: Array, qd: Array) -> Array:
             I[link.parent] = I[link.parent] + X @ I[number] @ X.T
             B[link.parent] = B[link.parent] + X @ B[number] @ X.T
     return np.array(C).reshape(links.nv, links.nv)
-
-
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Generalised forces (nv) M qdd + V + G."""
-    return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.59)
-
-
-def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array) -> Array:
-    """Accelerations (nv) that the generalised forces `tau` give; infinite or NaN where a joint moves no mass."""
-    return ldl_solve(  # (3.59)
-        inertia_matrix(links, q), tau - velocity_forces(links, q, qd) - gravity_forces(links, q))
 
 
 def _weightless(links: Links) -> Links:

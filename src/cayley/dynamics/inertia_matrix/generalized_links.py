@@ -37,13 +37,8 @@ def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`."""
     augmented = augmented_links(links, q)
     s = origins(links, q)
-    bodies = _generalized(augmented, s, q)
+    bodies = generalized(augmented, s, q)
     return from_unit_wrenches(links, lambda i: unit_wrenches(augmented, s, q, i, bodies[i]))  # (6.3.30c)
-
-
-def generalized_moments(links: Links, q: Array) -> list[Generalized]:
-    """U and E of every generalized link, by Lemma 6.1."""
-    return _generalized(augmented_links(links, q), origins(links, q), q)
 
 
 def origins(links: Links, q: Array) -> list[Any]:
@@ -51,7 +46,8 @@ def origins(links: Links, q: Array) -> list[Any]:
     return [origin_in_own_axes(link, q) for link in links.links]  # (6.3.29b)
 
 
-def _generalized(augmented: Links, s: list[Any], q: Array) -> list[Generalized]:
+def generalized(augmented: Links, s: list[Any], q: Array) -> list[Generalized]:
+    """U and E of every generalized link, by Lemma 6.1."""
     found: list[Generalized] = []
     for i, link in reversed(list(enumerate(augmented.links))):
         found.append(enclosing(link, augmented.links[i + 1], s[i + 1], found[-1], q) if found

@@ -25,22 +25,6 @@ def inertia_matrix(links: Links, q: Array) -> Array:
     return mirrored([[_summed(links, rates, j, i) for j in range(i + 1)] for i in range(links.nv)])
 
 
-def kinetic_energy(links: Links, q: Array, qd: Array) -> float:
-    """The energy [J] of the motion `qd` (n): of each link, half of m r'.r' and of w.I w.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> kinetic_energy(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2])).round(9)
-    np.float64(1.071619516)
-    """
-    total = np.float64(0.0)
-    for link, row in zip(links.links, unit_velocities(links, q), strict=True):
-        w = sum((turn * rate for (turn, _), rate in zip(row, qd, strict=False)), start=np.zeros(3))  # (6.3.39)
-        v = sum((slide * rate for (_, slide), rate in zip(row, qd, strict=False)), start=np.zeros(3))  # (6.3.38)
-        total = total + (link.moments.mass * (v @ v) + w @ link.moments.inertia_about_center @ w) / 2  # (6.3.37)
-    return total
-
-
 def unit_velocities(links: Links, q: Array) -> list[list[tuple[Any, Any]]]:
     """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of
     the link."""

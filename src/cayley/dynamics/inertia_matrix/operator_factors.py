@@ -1,4 +1,4 @@
-"""The inertia matrix of open chains and its inverse as products of triangular factors (Rodriguez & Kreutz).
+"""The inertia matrix of open chains as a product of triangular factors (Rodriguez & Kreutz).
 
 The matrix is the covariance of a signal that runs along the chain; the filter that whitens it, from the tip inwards,
 factors it:
@@ -7,8 +7,8 @@ factors it:
                 f)
     P           inertia of link i with all that follows, joints giving way: the Riccati recursion
     Dh          h.P h, what the joint itself feels of it         G    P h / Dh, the gain of Kalman's filter
-    F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T
-    1 - H Phi L its inverse, from transitions that let the joints give way
+    F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T; its inverse, 1 - H Phi L,
+                is from transitions that let the joints give way
 A joint that moves no inertia makes Dh zero: it explains nothing, so its gain may be zero, and D has no inverse. Source:
 Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.18), (6.2.19), numbered as in spec E-16 and R4.5.
 """
@@ -44,13 +44,6 @@ def inertia_matrix(links: Links, q: Array, *, regular: bool = False) -> Array:
     return F * np.array(found.Dh) @ F.T  # (6.2.18)
 
 
-def inverse_inertia_matrix(links: Links, q: Array) -> Array:
-    """D^-1 (n, n)."""
-    found = kalman_filter(links, q)
-    F = inverse_factor(found)
-    return F.T / np.array(found.Dh) @ F  # (6.2.19)
-
-
 def kalman_filter(links: Links, q: Array, rotors: float = 0.0, *, regular: bool = True) -> Filter:
     """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D:
     noise to the filter.
@@ -73,24 +66,13 @@ def kalman_filter(links: Links, q: Array, rotors: float = 0.0, *, regular: bool 
 
 
 def factor(found: Filter) -> Array:
-    """F = 1 + H Psi L (n, n)."""
-    return _unit_upper(found, found.phi, 1.0)
-
-
-def inverse_factor(found: Filter) -> Array:
-    """F^-1 = 1 - H Phi L (n, n)."""
-    giving_way = [phi @ (np.eye(6) - np.outer(G, h)) for phi, G, h in zip(found.phi, found.G, found.h, strict=True)]
-    return _unit_upper(found, giving_way, -1.0)
-
-
-def _unit_upper(found: Filter, transition: list[Any], sign: float) -> Array:
-    """1 + sign H X L: column k is the gain of link k, carried inwards by the transitions and seen by the axes on its
-    way."""
+    """F = 1 + H Psi L (n, n): column k is the gain of link k, carried inwards by the transitions and seen by the axes.
+    """
     n = len(found.h)
     rows: list[list[Any]] = [[float(i == k) for k in range(n)] for i in range(n)]
     for k in range(1, n):
         carried = found.phi[k] @ found.G[k]
         for i in reversed(range(k)):
-            rows[i][k] = sign * (found.h[i] @ carried)
-            carried = transition[i] @ carried
+            rows[i][k] = found.h[i] @ carried
+            carried = found.phi[i] @ carried
     return np.array(rows).reshape(n, n)

@@ -125,12 +125,6 @@ def augmented_links(links: Links, q: Array, payload: Payload | None = None) -> L
     return links.with_moments([constant.moments(d) for constant, d in zip_longest(constants, slides)])
 
 
-def carrying(links: Links, payload: Payload) -> Links:
-    """The chain whose last link has the payload in it."""
-    moments = [link.moments for link in links.links]
-    return links.with_moments([*moments[:-1], moments[-1].plus(payload.moments)])
-
-
 class AugmentedMoments(NamedTuple):
     """Of each link with all after it as a particle at the next joint: mass (..., n) [kg], first moment (..., n, 3) [kg
     m] and inertia tensor (..., n, 3, 3) [kg m^2], about the link's origin, in axes whose z is the joint's."""
