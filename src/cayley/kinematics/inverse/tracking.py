@@ -138,7 +138,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
 
 def _marched(tree: Tree, frame: str, task: Task, orientation: str, poses: Array, twists: Array, q: Array, G: Array,
              step: float, damping: float | tuple[float, float], secondary: Callable[[Array], Array] | None
-             ) -> list[Array]:
+             ) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array]:
     """The columns of `PathResult`, from q to obstacle."""
     look = kept(tree, ("moment", frame, task, orientation), lambda: moment_kernel(tree, frame, task, orientation))
     move = kept(tree, "integrate", lambda: integrate_kernel(tree))
@@ -159,7 +159,8 @@ def _marched(tree: Tree, frame: str, task: Task, orientation: str, poses: Array,
         moments.append((q, qd, here.error, command, here.distance, here.angle, rates.smallest_singular_value,
                         np.broadcast_to(rates.damping, batch), obstacle))
         q = np.where(going, move(q, step * np.where(going, qd, 0.0)), q)
-    return [np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True)]
+    columns = tuple(np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True))
+    return columns  # type: ignore[return-value]
 
 
 def _free_part(J: Array, velocities: ArrayLike) -> Array:

@@ -9,7 +9,7 @@ one, composed by <c, c'> and applied as O(c) x = x + 2 v x (w x + v x x). Source
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,24 +26,8 @@ By = Literal["matrices", "vector-parameters"]
 _ROUNDING = 1e-15  # of a constant unit form: what keeps its zeros from being zeros
 
 
-class Turn(Protocol):
-    """The rotation of a frame, seen from another."""
-
-    def before(self, step: Self) -> Self:
-        """The turn of the frame before a step, from that of the frame after it."""
-        ...
-
-    def after(self, step: Self) -> Self:
-        """The turn of the frame after a step, from that of the frame before it."""
-        ...
-
-    def of(self, x: Array) -> Array:
-        """Components (3) there as components here."""
-        ...
-
-
 class MatrixTurn(NamedTuple):
-    """By a rotation matrix (3, 3)."""
+    """The turn of a frame, seen from another, by a matrix (3, 3): `before` and `after` a step, and `of` a vector."""
 
     R: Array
 
@@ -58,7 +42,7 @@ class MatrixTurn(NamedTuple):
 
 
 class ParameterTurn(NamedTuple):
-    """By a homogeneous vector-parameter [w : v] (4) of length one."""
+    """The same by a homogeneous vector-parameter [w : v] (4) of length one."""
 
     h: Array
 
@@ -71,6 +55,9 @@ class ParameterTurn(NamedTuple):
     def of(self, x: Array) -> Array:
         v = self.h[1:]
         return x + np.cross(v + v, self.h[0] * x + np.cross(v, x))  # (65)
+
+
+Turn = Any  # MatrixTurn or ParameterTurn
 
 
 class Move(NamedTuple):

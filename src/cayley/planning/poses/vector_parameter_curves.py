@@ -43,32 +43,28 @@ def rotation_cubic(times: ArrayLike, rotations: ArrayLike, *,
     >>> (2 * np.degrees(np.arccos(quarter(0.5).q[0]))).round(6)                                       # not 45
     np.float64(53.130102)
     """
-    t = checked_breaks(times)
-    q = aligned(checked_rotations(rotations, 2), np.zeros(3))
     w = [checked_vector(v, 3, "angular velocities") for v in velocities]
-    _look_at_turn(quaternion_product(quaternion_conjugate(q[0]), q[1])[0], "rotation_spline")
-    c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
-    return RotationCurve(t, [piece(q[0], c, t[1] - t[0])])
+    return RotationCurve(*_between(checked_breaks(times), checked_rotations(rotations, 2), w, "rotation_spline"))
 
 
 def pose_cubic(times: ArrayLike, poses: ArrayLike, *,
                twists: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> PoseCurve:
     """The curve between two poses (2, 4, 4) at two times, with the `twists` (v; w) (6) in body axes at both; from rest
     to rest it is about one line in space."""
-    t = checked_breaks(times)
-    q = aligned(checked_poses(poses, 2), np.zeros(3))
     w = [_dual(checked_vector(twist, 6, "twists")) for twist in twists]
-    _look_at_turn(quaternion_product(quaternion_conjugate(q[0, :4]), q[1, :4])[0], "pose_spline")
-    c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
-    return PoseCurve(t, [piece(q[0], c, t[1] - t[0])])
+    return PoseCurve(*_between(checked_breaks(times), checked_poses(poses, 2), w, "pose_spline"))
 
 
-def _look_at_turn(cosine: float, instead: str) -> None:
-    """Warn of almost half a turn, by the cosine of half its angle: nearly all of it is passed in an instant."""
+def _between(t: Array, knots: Array, w: list[Scalar], instead: str) -> tuple[Array, list[Array]]:
+    """Breaks and the one piece between two knots; a warning if it is almost half a turn, nearly all of which is passed
+    in an instant."""
+    q = aligned(knots, np.zeros(3))
+    cosine = quaternion_product(quaternion_conjugate(q[0, :4]), q[1, :4])[0]
     if _HALF_TURN < abs(cosine) < _ALMOST:
         warnings.warn(f"the rotation is by {np.degrees(2.0 * np.arccos(abs(cosine))):.6g} degrees, and a cubic of the "
                       "vector-parameter passes most of it in an instant, the faster the nearer it is to half a turn: "
                       f"`{instead}` does not", ModelWarning, stacklevel=3)
+    return t, [piece(q[0], cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0]), t[1] - t[0])]
 
 
 def rotation_forward(times: ArrayLike, rotations: ArrayLike, *, velocity: ArrayLike = 0.0,

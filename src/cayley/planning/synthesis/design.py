@@ -65,7 +65,7 @@ class StructuralError:
     @staticmethod
     def nearest(inputs: Array, wanted: Array, both: Array, off: Array) -> StructuralError:
         """In the assembly mode that is nearest at each input, by the outputs and errors (m, 2) of both."""
-        stands = np.isfinite(off).all(axis=1)
+        stands = np.asarray(np.isfinite(off).all(axis=1))
         near = np.argmin(np.where(stands[:, None], np.abs(off), 0.0), axis=1)
         rows = np.arange(len(wanted))
         return StructuralError(inputs, wanted, both[rows, near], off[rows, near], np.where(stands, near, -1))

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
@@ -220,17 +221,11 @@ def _on_both_conics(basis: Array) -> list[Array]:
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     N = basis @ turn
     C, D = (N.T @ form @ N for form in _FORMS)
-    x = np.polynomial.polynomial
-    c0, c1, c2 = _quadratic(C)
-    d0, d1, d2 = _quadratic(D)
-    outer: Array = x.polysub(x.polymul(c2, d0), x.polymul(d2, c0))
-    resultant = x.polysub(x.polymul(outer, outer),
-                          x.polymul(x.polysub(x.polymul(c2, d1), x.polymul(d2, c1)),
-                                    x.polysub(x.polymul(c1, d0), x.polymul(d1, c0))))
+    (c0, c1, c2), (d0, d1, d2) = _quadratic(C), _quadratic(D)
     found = []
-    for y in x.polyroots(resultant):
-        below = C[2, 2] * x.polyval(y, d1) - D[2, 2] * x.polyval(y, c1)
-        z = (D[2, 2] * x.polyval(y, c0) - C[2, 2] * x.polyval(y, d0)) / below if abs(below) > 1e-300 else np.nan
+    for y in ((c2 * d0 - d2 * c0)**2 - (c2 * d1 - d2 * c1) * (c1 * d0 - d1 * c0)).roots():
+        below = (c2 * d1 - d2 * c1)(y)
+        z = (d2 * c0 - c2 * d0)(y) / below if abs(below) > 1e-300 else np.nan
         v = np.array([1.0, y, z])
         if np.isfinite(v).all() and np.abs(v.imag).max() < 1e-4 * np.abs(v).max():
             polished = _polished(C, D, v.real / np.linalg.norm(v.real))
@@ -239,9 +234,9 @@ def _on_both_conics(basis: Array) -> list[Array]:
     return found
 
 
-def _quadratic(C: Array) -> list[Array]:
-    """A conic in (1, y, z) as a quadratic in z whose coefficients, lowest first, are polynomials in y, lowest first."""
-    return [np.array([C[0, 0], 2 * C[0, 1], C[1, 1]]), 2 * np.array([C[0, 2], C[1, 2]]), np.array([C[2, 2]])]
+def _quadratic(C: Array) -> list[Polynomial]:
+    """A conic in (1, y, z) as a quadratic in z whose coefficients, lowest first, are polynomials in y."""
+    return [Polynomial([C[0, 0], 2 * C[0, 1], C[1, 1]]), Polynomial([2 * C[0, 2], 2 * C[1, 2]]), Polynomial([C[2, 2]])]
 
 
 def _polished(C: Array, D: Array, v: Array) -> Array | None:

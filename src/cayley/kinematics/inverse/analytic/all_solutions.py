@@ -16,9 +16,9 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Arm, Continuum, check_target, kinds_of
-from cayley.kinematics.inverse.analytic.decoupled import DECOUPLED_6R, STANFORD
-from cayley.kinematics.inverse.analytic.parallel import PARALLEL_6R
-from cayley.kinematics.inverse.analytic.planar import PLANAR_2R, PLANAR_3R, SCARA
+from cayley.kinematics.inverse.analytic.decoupled import decoupled_6r, stanford_arm
+from cayley.kinematics.inverse.analytic.parallel import parallel_6r
+from cayley.kinematics.inverse.analytic.planar import PLANAR_2R, PLANAR_3R, scara
 from cayley.kinematics.inverse.analytic.verification import Family, ManyPoses, Solutions
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.model.chains import chain_pose, chain_to
@@ -217,7 +217,7 @@ def _check_table(tree: Tree, table: DHTable, tip: str, places: Array, senses: Ar
                 "since neighbouring axes are nearly, but not quite, parallel. Use the numeric inverse_kinematics")
 
 
-FAMILIES = (PLANAR_2R, PLANAR_3R, SCARA, STANFORD, DECOUPLED_6R, PARALLEL_6R)
+FAMILIES = (PLANAR_2R, PLANAR_3R, scara, stanford_arm, decoupled_6r, parallel_6r)
 
 
 def family_of(table: DHTable) -> tuple[Family, Arm]:
@@ -250,11 +250,6 @@ def analytic_inverse_kinematics(table: DHTable, targets: ArrayLike, *,
     return found if batch else found[0]
 
 
-ENTRIES = 16
-LAST_ROW = 4
-ORTHONORMALITY = 6
-
-
 @dataclass(frozen=True)
 class PoseEquations:
     """The equations A_1 ... A_n = target for the coordinates of n joints. Direct problem: the coordinates are given,
@@ -262,17 +257,11 @@ class PoseEquations:
     orthonormality hold on both sides, so that `independent` ones are left for the `unknowns`."""
 
     unknowns: int
-    equations: int = ENTRIES
-    trivial: int = LAST_ROW  # the last row, 0 0 0 1, says the same on both sides
-    dependent: int = ORTHONORMALITY
-
-    @property
-    def nontrivial(self) -> int:
-        return self.equations - self.trivial
-
-    @property
-    def independent(self) -> int:
-        return self.nontrivial - self.dependent
+    equations: int = 16
+    trivial: int = 4  # the last row, 0 0 0 1, says the same on both sides
+    nontrivial: int = 12
+    dependent: int = 6
+    independent: int = 6
 
     @property
     def freedom(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.candidates import (
@@ -23,7 +23,6 @@ from cayley.kinematics.inverse.analytic.candidates import (
     LAST,
     SAME,
     TRIED,
-    AnalyticResult,
     Arm,
     Candidate,
     Careful,
@@ -34,7 +33,6 @@ from cayley.kinematics.inverse.analytic.candidates import (
     angles_of,
 )
 from cayley.kinematics.inverse.analytic.verification import Family
-from cayley.model.denavit_hartenberg.table import DHTable
 
 SHOULDER = ("shoulder front", "shoulder back", "shoulder at its limit")
 ELBOW = ("elbow up", "elbow down", "elbow at its limit")
@@ -63,12 +61,6 @@ class Wrist(NamedTuple):
     angles: tuple[Any, Any, Any]
     branch: Sign
     free: tuple[Free, ...]
-
-
-def decoupled_6r(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """All configurations of a 6R arm with a spherical wrist (a4 = a5 = d5 = 0) that reach the pose (4, 4): up to eight.
-    `reference` (6) gives free joints their value; it is zero if not given."""
-    return DECOUPLED_6R.solutions(DECOUPLED_6R.arm(table), target, reference)
 
 
 def check_wrist(arm: Arm) -> None:
@@ -402,14 +394,7 @@ def _on_one_line(arm: Arm, third: Pose) -> tuple[Free, ...]:
     return (Free(2, "axes 1 and 3 lie on one line", ((2, 1.0), (0, float(np.sign(third.R[2, 2]))))),)
 
 
-DECOUPLED_6R = Family("RRRRRR", check_wrist, decoupled_candidates)
-
-
-STANFORD = Family("RRPRRR", check_wrist, decoupled_candidates)
-
-
-def stanford_arm(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """All configurations of an arm of the type RRPRRR with a spherical wrist that reach the pose (4, 4): up to eight.
-    Half of them have the slide on its other side ("elbow down": d3 below the middle of both); limits are not looked at.
-    """
-    return STANFORD.solutions(STANFORD.arm(table), target, reference)
+# 6R arms with a spherical wrist (a4 = a5 = d5 = 0): up to eight configurations
+decoupled_6r = Family("RRRRRR", check_wrist, decoupled_candidates)
+# RRPRRR arms with a spherical wrist: up to eight, half of them with the slide on its other side ("elbow down")
+stanford_arm = Family("RRPRRR", check_wrist, decoupled_candidates)

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.candidates import (
     FLAT,
     LAST,
-    AnalyticResult,
     Arm,
     Candidate,
     Choice,
@@ -28,19 +27,12 @@ from cayley.kinematics.inverse.analytic.candidates import (
 )
 from cayley.kinematics.inverse.analytic.planar import two_links
 from cayley.kinematics.inverse.analytic.verification import Family
-from cayley.model.denavit_hartenberg.table import DHTable
 
 SHOULDER = ("shoulder left", "shoulder right", "shoulder at its limit")
 WRIST = ("wrist up", "wrist down", "wrist at its limit")
 ELBOW = ("elbow up", "elbow down", "elbow at its limit")
 _ON_AXIS = 1e-9
 _NEARLY_ALIGNED = 1e-7
-
-
-def parallel_6r(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """All configurations of an arm of the UR family that reach the pose (4, 4): up to eight. `reference` (6) gives free
-    joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies on axis 1."""
-    return PARALLEL_6R.solutions(PARALLEL_6R.arm(table), target, reference)
 
 
 def _check(arm: Arm) -> None:
@@ -111,4 +103,5 @@ def _elbows(arm: Arm, inner: Pose, special: Special, hand: Hand) -> list[Candida
             for way in two_links(between.p[0], between.p[1], arm.table.rows[1].a, arm.table.rows[2].a, special, 1)]
 
 
-PARALLEL_6R = Family("RRRRRR", _check, _candidates)
+# the UR family: up to eight; theta6 is free where axis 6 is parallel to axes 2 to 4, theta1 where p is on axis 1
+parallel_6r = Family("RRRRRR", _check, _candidates)

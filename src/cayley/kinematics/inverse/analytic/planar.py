@@ -158,12 +158,6 @@ PLANAR_2R = Family("RR", _check_two, _two, rows=3)
 PLANAR_3R = Family("RRR", _check_three, _three)
 
 
-def scara(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """The two configurations of a SCARA arm that reach the pose (4, 4). A pose whose axis is tilted is unreachable. The
-    elbow is "left" for q2 > 0. With links of one length, above the first axis, q1 is free and q4 goes with it."""
-    return SCARA.solutions(SCARA.arm(table), target, reference)
-
-
 def _check_slide(arm: Arm) -> None:
     arm.require({f"sin(alpha_{i + 1})": np.sin(arm.table.rows[i].alpha) for i in range(3)}, "SCARA arm")
     check_links(arm.table.rows[0].a, _link_to_slide(arm)[0])
@@ -192,4 +186,5 @@ def _scara(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     return [candidate(way) for way in two_links(inner.p[0], inner.p[1], arm.table.rows[0].a, length, special, 0)]
 
 
-SCARA = Family("RRPR", _check_slide, _scara)
+# SCARA arms: two, elbow "left" for q2 > 0; a pose whose axis is tilted is unreachable
+scara = Family("RRPR", _check_slide, _scara)

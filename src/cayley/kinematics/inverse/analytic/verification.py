@@ -63,8 +63,13 @@ class Family:
         self.check(arm)
         return arm
 
+    def __call__(self, table: DHTable, target: ArrayLike, *, reference: ArrayLike | None = None) -> AnalyticResult:
+        """All configurations of an arm of this family that reach the pose (4, 4); `reference` (n), zero if not given,
+        gives free joints their value."""
+        return self.solutions(self.arm(table), target, reference)
+
     def solutions(self, arm: Arm, target: ArrayLike, reference: ArrayLike | None) -> AnalyticResult:
-        """All configurations of an arm of this family that reach one pose."""
+        """All configurations of an arm made ready that reach one pose."""
         target = check_target(target)
         return close(arm, target, self.candidates(arm, target, Careful(arm.moving(reference))), self.rows)
 
