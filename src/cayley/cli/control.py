@@ -135,7 +135,7 @@ def _written(plant: Mechanism, found: Trial, page: Path | None, settings: dict[s
     if page is None:
         return []
     draw_without_window()
-    from cayley.studio.control_page import write_control_page
+    from cayley.studio.report import write_control_page
     with working("the page"):
         return [write_control_page(plant, found, page, settings=settings)]
 

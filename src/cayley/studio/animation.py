@@ -14,14 +14,12 @@ from cayley.errors import ConventionError, ModelError
 from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
 from cayley.showing import PAGES, Player
-from cayley.studio.report import facts_html, page_html, page_place, player, template
+from cayley.studio.report import STEP, facts_html, motion_data, page_html, page_place, player, template
 from cayley.studio.scene import embedded, scene_parts
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 _PICTURES = (".gif", ".mp4")
-_STEP = 0.02  # [s] between configurations, which the page interpolates
-_DIGITS = 6
 
 
 def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
@@ -79,9 +77,8 @@ def motion_page(tree: Tree, motion: MotionLike, speed: float = 1.0) -> str:
     """HTML page that plays a motion, at first at `speed` times its own."""
     if not (np.isfinite(speed) and speed > 0):
         raise ModelError(f"the playback speed of a motion must be positive, not {shown(speed)}")
-    times, way = played(tree, motion, _STEP)
-    data = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
+    times, way = played(tree, motion, STEP)
     facts = [("from", f"{times[0]:.4g} s"), ("to", f"{times[-1]:.4g} s")]
-    parts = {"source": "", **scene_parts(tree, way=way), "fall": embedded(data), "reach": "",
+    parts = {"source": "", **scene_parts(tree, way=way), "fall": embedded(motion_data(times, way)), "reach": "",
              "player": player(float(speed)), "facts": facts_html(facts), "links": "", "sections": ""}
     return page_html(tree.name, parts, template("motion.css"))

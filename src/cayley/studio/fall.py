@@ -19,11 +19,13 @@ from cayley.kinematics.constraints.closed_states import consistent_velocity
 from cayley.kinematics.forward import body_poses
 from cayley.kinematics.loops.closing import close
 from cayley.mechanism import Mechanism
+from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import constraints_of, tied_joints
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory, simulate
+from cayley.studio.sliders import keeps_closed, sliders
 
 _SECONDS = 8.0
 _FRAMES_A_SECOND = 50
@@ -38,6 +40,7 @@ _EACH = 1.6  # [s] for each joint
 _FRAMES = 40
 _TURN = 0.9  # [rad]
 _SLIDE = 0.25  # [m]
+_WAY = 0.35  # of a range, or of a turn, to either side
 
 
 @dataclass(frozen=True)
@@ -177,15 +180,17 @@ def _placed(joint: Joint, q: Array) -> Array:
     return np.asarray(joint.placement) @ pose
 
 
-def demonstration(tree: Tree) -> tuple[Array, Array] | None:
-    """Times and configurations of a demonstration, or None for loops and where no joint has one coordinate."""
-    rest = resting(tree)
-    moving = [] if tree.is_constrained else [number for number, joint in enumerate(tree.joints)
-                                             if joint.motion.nq == joint.motion.nv == 1]
-    if not moving:
-        return None
+def demonstration(arm: Mechanism, rest: Array | None = None) -> tuple[Array, Array]:
+    """Times (k) and configurations (k, nq) of a demonstration, which come back to where they begin: each joint in turn
+    to both sides, within its limits, and of a mechanism with loops as far as it goes."""
+    tree = arm.tree
+    rest = resting(tree) if rest is None else rest
+    moving = [k for k, joint in enumerate(tree.joints) if joint.motion.nq == joint.motion.nv == 1 and not joint.mimic]
+    if keeps_closed(tree):
+        q = _inputs_to_and_fro(arm, rest)
+        return np.linspace(0.0, _EACH * len(q) / _FRAMES, len(q)), q
     phase = np.linspace(0.0, 2.0 * np.pi, _FRAMES, endpoint=False)
-    parts = []
+    parts = [rest[None]]
     for number in moving:
         place = tree.q_slices[number].start
         size = _TURN if tree.joints[number].motion.coordinate_units[0] == "rad" else _SLIDE
@@ -194,5 +199,22 @@ def demonstration(tree: Tree) -> tuple[Array, Array] | None:
         part = np.tile(rest, (_FRAMES, 1))
         part[:, place] += np.where(np.sin(phase) > 0, up, down) * np.sin(phase)
         parts.append(part)
-    q = np.concatenate([*parts, rest[None]])
-    return np.linspace(0.0, _EACH * len(moving), len(q)), q
+    q = with_mimic_joints(tree, np.concatenate([*parts, rest[None]]))
+    return np.linspace(0.0, _EACH * max(len(moving), 1), len(q)), q
+
+
+def _inputs_to_and_fro(arm: Mechanism, rest: Array) -> Array:
+    """Every slider's joint in turn to one side and to the other, as far as the machine goes."""
+    names = {slider["place"]: joint.name for slider in sliders(arm.tree, rest)
+             for joint, place in zip(arm.joints, arm.tree.q_slices, strict=True) if place.start == slider["place"]}
+    found = [rest]
+    for slider in sliders(arm.tree, rest):
+        span = _WAY * min(slider["upper"] - slider["lower"], 2.0 if slider["turns"] else np.inf)
+        for side in (span, -span):
+            samples = slider["value"] + side * np.sin(np.linspace(0.0, np.pi / 2, _FRAMES // 2))
+            inputs = {name: np.full(len(samples), rest[place]) for place, name in names.items()}
+            inputs[names[slider["place"]]] = samples
+            path = arm.loops.follow_inputs(inputs, start=rest)
+            there = path.configuration[np.isfinite(path.configuration).all(axis=1)]
+            found += [*there, *there[::-1]]
+    return np.stack([*found, rest])

@@ -30,14 +30,7 @@ from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
 from cayley.showing import ReportPage
-from cayley.studio.counts_section import (
-    compared,
-    cost_section,
-    counts_section,
-    headline,
-    mobility_section,
-    timing_section,
-)
+from cayley.studio import counts_section as counts
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, demonstration, fall, floating, held
 from cayley.studio.motion_section import motion_section
@@ -50,7 +43,7 @@ from cayley.systems import System
 
 _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
-_STEP = 0.02  # s between configurations of a motion; the page goes on evenly between them
+STEP = 0.02  # s between configurations of a motion; the page goes on evenly between them
 _SCRIPTS = ("raster.js", "solids.js", "viewer.js", "loops.js")
 _SPEEDS = {1.0: "1×", 0.5: "½×", 0.25: "¼×"}
 
@@ -83,6 +76,20 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
     return place
 
 
+def write_control_page(arm: Mechanism, trial: Trial, path: str | os.PathLike[str], *,
+                       settings: Mapping[str, str] | None = None) -> Path:
+    """Write the page of the trial of a controller and return its path: step response, tracking of a motion, joint
+    forces beside their limits, and stability of the loop. `path` is the file, or a folder in which it is to be
+    `<name>.html`. `settings` of the controller are listed."""
+    place = page_place(Path(path), f"{arm.name}_control")
+    times, way = played(arm.tree, (trial.tracking.t, trial.tracking["q"]), STEP)
+    parts = {"source": source_html(arm), **scene_parts(arm.tree, way=way), "fall": embedded(motion_data(times, way)),
+             "reach": "", "player": player(), "facts": facts_html(trial_facts(trial)),
+             **sections_html(control_sections(trial, settings))}
+    place.write_text(page_html(f"{arm.name}, {trial.law.name}", parts), encoding="utf-8")
+    return place
+
+
 def report(arm: Mechanism, *, motion: MotionLike | None = None, payload: float = 0.0, frame: str | None = None,
            effort: ArrayLike | None = None, law: System | Trial | None = None) -> ReportPage:
     """Report page that a notebook shows and `save` writes; it is computed when first shown."""
@@ -111,13 +118,20 @@ def page_place(path: Path, name: str) -> Path:
     return path
 
 
-@dataclass
-class Section:
-    """A part of the page under a heading."""
+def motion_data(times: Array, way: Array) -> dict[str, Any]:
+    """Configurations (k, nq) at even times (k) as data for the page."""
+    return {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
 
-    place: str
-    title: str
-    body: str
+
+def sections_html(sections: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    """Links to sections, each a place, a title and a text, and the sections."""
+    return {"links": "".join(f'<a href="#{place}">{title}</a>' for place, title, _ in sections),
+            "sections": "".join(f'<section id="{place}"><h2>{title}</h2>{body}</section>'
+                                for place, title, body in sections)}
+
+
+def source_html(arm: Mechanism) -> str:
+    return escape(f"Source of the model: {Path(arm.tree.source).name}. ") if arm.tree.source else ""
 
 
 @dataclass
@@ -126,7 +140,7 @@ class Page:
 
     arm: Mechanism
     asked: Asked = field(default_factory=Asked)
-    sections: list[Section] = field(default_factory=list)
+    sections: list[tuple[str, str, str]] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     reach: Array | None = None
     motion: Fall | None = None
@@ -176,7 +190,7 @@ class Page:
         warnings = [str(finding) for finding in self.summary.warnings]
         doubts = (f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings
                   else "")
-        loops = mobility_section(self.arm) if self.closed and self._closes() else ""
+        loops = counts.mobility_section(self.arm) if self.closed and self._closes() else ""
         self._add("model", "Model", loops + "".join(tables) + doubts)
 
     def _closes(self) -> bool:
@@ -218,11 +232,9 @@ class Page:
             self._add("payload", "Payload", payload_section(self.space, None))
 
     def _demonstration(self) -> None:
-        found = demonstration(self.arm.tree)
-        if found is not None:
-            self._play(found)
-            self.motion_note = ("The masses are unknown, so there is no simulation: each joint in turn moves to "
-                                "both sides, within its limits.")
+        self._play(demonstration(self.arm))
+        self.motion_note = ("The masses are unknown, so there is no simulation: each joint in turn moves to both "
+                            "sides, within its limits.")
 
     def _law(self) -> None:
         """Trial of a controller, which the page plays."""
@@ -234,8 +246,8 @@ class Page:
             self._add(f"law-{place}", title, body)
 
     def _play(self, motion: MotionLike) -> None:
-        times, self.way = played(self.arm.tree, motion, _STEP)
-        self.played = {"step": float(times[1] - times[0]), "q": np.round(self.way, _DIGITS).tolist()}
+        times, self.way = played(self.arm.tree, motion, STEP)
+        self.played = motion_data(times, self.way)
 
     def _fall(self) -> None:
         try:
@@ -250,26 +262,27 @@ class Page:
         self._add("motion", "Motion", motion_section(self.arm, self.planned))
 
     def _equations(self) -> None:
-        try:
-            self._add("equations", "Equations of motion", equation_section(self.arm))
-        except CayleyError as why:
-            self._add("equations", "Equations of motion", f'<p class="note">No equations: {escape(str(why))}.</p>')
+        self._try("equations", "Equations of motion", equation_section, "No equations: ")
 
     def _counts(self) -> None:
-        comparison = compared(self.arm)
-        operations, time = headline(comparison)
+        comparison = counts.compared(self.arm)
+        operations, time = counts.headline(comparison)
         self.facts += [("inverse dynamics", operations), ("time per state", time)]
-        self._add("counts", "Operation counts", counts_section(self.arm, comparison))
-        self._add("times", "Times", timing_section(self.arm, self.frame, comparison))
+        self._add("counts", "Operation counts", counts.counts_section(self.arm, comparison))
+        self._add("times", "Times", counts.timing_section(self.arm, self.frame, comparison))
 
     def _closed_costs(self) -> None:
+        self._try("counts", "Operation counts and times", counts.cost_section)
+
+    def _try(self, place: str, title: str, make: Callable[[Mechanism], str], without: str = "") -> None:
+        """Add a section, or the reason why there is none."""
         try:
-            self._add("counts", "Operation counts and times", cost_section(self.arm))
+            self._add(place, title, make(self.arm))
         except CayleyError as why:
-            self._add("counts", "Operation counts and times", f'<p class="note">{escape(str(why))}.</p>')
+            self._add(place, title, f'<p class="note">{without}{escape(str(why))}.</p>')
 
     def _add(self, place: str, title: str, body: str) -> None:
-        self.sections.append(Section(place, title, body))
+        self.sections.append((place, title, body))
 
     # The page
 
@@ -278,16 +291,12 @@ class Page:
         sections = self.sections
         if self.without_dynamics:
             why = f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>'
-            sections = [*sections, Section("dynamics", "Dynamics", why)]
-        source = f"Source of the model: {Path(self.arm.tree.source).name}. " if self.arm.tree.source else ""
+            sections = [*sections, ("dynamics", "Dynamics", why)]
         parts = {
-            "source": escape(source), **scene_parts(self.arm.tree, reach=self.reach, way=self.way),
+            "source": source_html(self.arm), **scene_parts(self.arm.tree, reach=self.reach, way=self.way),
             "fall": embedded(self._fall_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
-            "facts": facts_html(self.facts), "links": "".join(f'<a href="#{one.place}">{one.title}</a>'
-                                                                              for one in sections),
-            "sections": "".join(f'<section id="{one.place}"><h2>{one.title}</h2>{one.body}</section>'
-                                for one in sections)}
+            "facts": facts_html(self.facts), **sections_html(sections)}
         return page_html(self.arm.name, parts)
 
     def _fall_data(self) -> dict[str, Any] | None:
@@ -296,10 +305,8 @@ class Page:
         if self.motion is None or len(self.motion.trajectory) < 2:
             return None
         found = self.motion.trajectory
-        return {
-            "step": float(found.t[1] - found.t[0]), "q": np.round(self.motion.configurations,
-                                                                  _DIGITS).tolist(), "kinetic": _six(found.kinetic),
-            "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
+        return {**motion_data(found.t, self.motion.configurations), "kinetic": _six(found.kinetic),
+                "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
 
     def _player(self) -> str:
         if self.played is not None:

@@ -15,7 +15,6 @@ from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.shapes.kinds import Cylinder
 from cayley.studio.live.figure import ROD_COLOR, Figure, corners, rod_radius, shaped, sticks
-from cayley.studio.live.names import node_name
 from cayley.studio.scene import main_frame
 from cayley.studio.sliders import keeps_closed, moved_alone
 
@@ -31,6 +30,18 @@ P = TypeVar("P", bound="Panel")
 _STEP = 0.05  # rad, or parts of the robot's size, of a closed machine on its way
 _SAME = 1e-7
 _CHANCES = 100
+_LONGEST = 40  # letters of a name
+
+
+def node_name(number: int, name: str) -> str:
+    """A number and a name as one step of a path: slashes, which would make steps of their own, and what cannot be
+    printed are replaced.
+
+    >>> node_name(3, "left/arm")
+    '3 left∕arm'
+    """
+    plain = "".join(letter if letter.isprintable() else " " for letter in name.replace("/", "∕"))
+    return f"{number} {plain[:_LONGEST]}".strip()
 
 
 class Robot:

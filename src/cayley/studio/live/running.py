@@ -37,14 +37,6 @@ class Settings(NamedTuple):
     payload: float
 
 
-def _computed_torque(arm: Mechanism) -> System:
-    return arm.control.computed_torque(1.0, 1.0)
-
-
-def _pd_with_gravity(arm: Mechanism) -> System:
-    return arm.control.pd_with_gravity(1.0, 1.0)
-
-
 def _pd(arm: Mechanism) -> System:
     """Each actuated joint by its own error and its rate; the others are left to the constraints, or to fall."""
     tree = arm.tree
@@ -73,8 +65,8 @@ class Choice(NamedTuple):
     for_all: bool = False
 
 
-LAWS = {"computed torque": Choice(_computed_torque, by_inertia=True),
-        "PD with gravity compensation": Choice(_pd_with_gravity),
+LAWS = {"computed torque": Choice(lambda arm: arm.control.computed_torque(1.0, 1.0), by_inertia=True),
+        "PD with gravity compensation": Choice(lambda arm: arm.control.pd_with_gravity(1.0, 1.0)),
         "PD": Choice(_pd, for_all=True),
         "none: it falls": Choice(None, for_all=True)}
 
@@ -122,7 +114,8 @@ class Running:
         steps = max(1, round(seconds / STEP))
         given: dict[str, Array] = {}
         if self.law.make is not None:
-            unit = np.ones(self._arm.nv) if self.law.by_inertia else self._inertia * self._driven()
+            unit = np.ones(self._arm.nv) if self.law.by_inertia else self._inertia * np.isin(
+                np.arange(self._arm.nv), self._arm.tree.actuated_velocities)
             given = {"kp": settings.kp * unit, "kd": settings.kd * unit}
         if not self._arm.tree.is_constrained:
             given["parameters"] = np.array([settings.payload, *settings.gravity])
@@ -135,14 +128,6 @@ class Running:
         self.qd = np.array(end["qd"])
         self.time += steps * STEP
         return True
-
-    def _driven(self) -> Array:
-        """One for the velocities (nv) of actuated joints, zero for the others."""
-        tree = self._arm.tree
-        found = np.zeros(tree.nv)
-        for joint, place in zip(tree.joints, tree.v_slices, strict=True):
-            found[place] = joint.name in tree.actuated_joints
-        return found
 
     def _compiled(self, settings: Settings) -> Rollout:
         arm = self._arm
@@ -178,12 +163,11 @@ def _stops(tree: Tree, inertia: Array) -> System:
             k = float(inertia[own]) * _STOP**2
             d = 2 * _DAMPED * float(inertia[own]) * _STOP
             q = u.q[place]
-            if np.isfinite(upper):
-                tau[own] = tau[own] - np.maximum(0.0, np.sign(np.maximum(q - upper, 0.0)) * (k * (q - upper)
-                                                                                            + d * u.qd[own]))
-            if np.isfinite(lower):
-                tau[own] = tau[own] + np.maximum(0.0, np.sign(np.maximum(lower - q, 0.0)) * (k * (lower - q)
-                                                                                            - d * u.qd[own]))
+            for side, end in ((1.0, upper), (-1.0, lower)):
+                if np.isfinite(end):
+                    deep = side * (q - end)
+                    push = np.sign(np.maximum(deep, 0.0)) * (k * deep + side * d * u.qd[own])
+                    tau[own] = tau[own] - side * np.maximum(0.0, push)
         return np.array(tau)
 
     return System("stops", inputs={"q": tree.nq, "qd": tree.nv, "wanted": Port((tree.nv,), default=0.0)},

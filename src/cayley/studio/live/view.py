@@ -27,9 +27,7 @@ from cayley.studio.live.worker import Worker
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
-    from cayley.studio.live.robot import Robot
     from cayley.studio.live.server import StudioServer
-
 
 
 _HEIGHT = 720  # of the frame in a notebook [points]
@@ -48,6 +46,8 @@ class View:
         self._depth = 0
         self._closed = Event()
         self._worker = Worker(self.complain)
+        self.finish = self._worker.finish
+        self.is_running = self._worker.is_running
         self.robots: list[Robot] = []
         try:
             self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large",
@@ -185,14 +185,6 @@ class View:
                 with self.update():
                     ticker(elapsed)
         self._worker.start(key, tick)
-
-    def finish(self, key: Hashable) -> None:
-        """Stop calling the function of a key."""
-        self._worker.finish(key)
-
-    def is_running(self, key: Hashable) -> bool:
-        """True if a function with this key is called at every tick."""
-        return self._worker.is_running(key)
 
     def aside(self, work: Callable[[], Callable[[], None]]) -> None:
         """Run a slow function in its own thread; the function that it returns then runs in turn."""

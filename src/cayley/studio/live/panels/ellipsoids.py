@@ -44,10 +44,7 @@ class Ellipsoids(Panel):
     """Ellipsoids of position at the end effector, each on a fixed scale."""
 
     folder = "Show"
-
-    @classmethod
-    def refusal(cls, robot: Robot) -> str:
-        return "" if robot.arm.nv else "No ellipsoids: no joint moves."
+    without_motion = "No ellipsoids: no joint moves."
 
     def build(self) -> None:
         self._controls: dict[str, tuple[GuiCheckboxHandle, MeshHandle]] = {}

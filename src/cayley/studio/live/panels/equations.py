@@ -13,7 +13,6 @@ from cayley.studio.live.panels.panel import Panel
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
-    from cayley.studio.live.robot import Robot
 
 _STYLE = """<style>.cayley-box {max-height: 60vh; overflow: auto; font-size: .8em; padding: 0 .8em .8em}
 .cayley-box table {border-collapse: collapse; width: 100%} .cayley-box td, .cayley-box th {padding: .15em .4em;
@@ -26,10 +25,7 @@ class Equations(Panel):
     """Equations of motion and operation counts, computed on demand."""
 
     folder = "Equations and counts"
-
-    @classmethod
-    def refusal(cls, robot: Robot) -> str:
-        return "" if robot.arm.nv else "No joint moves."
+    without_motion = "No joint moves."
 
     def build(self) -> None:
         buttons = self.gui.add_button_group("Compute", ("counts", "equations"),

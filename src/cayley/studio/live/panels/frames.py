@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.model.parts import Frame
-from cayley.studio.live.names import node_name
 from cayley.studio.live.panels.panel import Panel
+from cayley.studio.live.robot import node_name
 
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle

@@ -22,6 +22,8 @@ class Panel(ABC):
 
     folder: ClassVar[str]
     expanded: ClassVar[bool] = False
+    without_motion: ClassVar[str] = ""
+    """Reason why a robot without moving joints has no such panel."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -32,7 +34,7 @@ class Panel(ABC):
     @classmethod
     def refusal(cls, robot: Robot) -> str:
         """Reason why a robot has no such panel, or an empty text."""
-        return ""
+        return "" if robot.arm.nv else cls.without_motion
 
     @abstractmethod
     def build(self) -> None:

@@ -69,10 +69,7 @@ class Plots(Panel):
     """A choice of curves."""
 
     folder = "Plots"
-
-    @classmethod
-    def refusal(cls, robot: Robot) -> str:
-        return "" if robot.arm.nv else "No joint moves."
+    without_motion = "No joint moves."
 
     def build(self) -> None:
         arm = self.robot.arm

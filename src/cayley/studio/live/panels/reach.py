@@ -14,7 +14,6 @@ from cayley.studio.sliders import keeps_closed
 if TYPE_CHECKING:
     from viser import PointCloudHandle
 
-    from cayley.studio.live.robot import Robot
 
 _SAMPLES = 12_000
 _SIZE = 0.006  # of a point, beside the robot's
@@ -24,10 +23,7 @@ class Reach(Panel):
     """Points that the frame reaches within the limits, by chance configurations; those farther out are darker."""
 
     folder = "Show"
-
-    @classmethod
-    def refusal(cls, robot: Robot) -> str:
-        return "" if robot.arm.nv else "No workspace: no joint moves."
+    without_motion = "No workspace: no joint moves."
 
     def build(self) -> None:
         self._shown = self.gui.add_checkbox("Workspace", False, hint="Points that the end effector can reach")
