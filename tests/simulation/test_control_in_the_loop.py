@@ -10,7 +10,7 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.kernel import kernel
-from cayley.control.laws.digital_law import digital
+from cayley.control.signals import digital
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import ConventionError
 from cayley.model.catalogue import load_robot

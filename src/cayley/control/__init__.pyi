@@ -4,6 +4,7 @@ from cayley.control.actuators.gear_train import GearTrain as GearTrain
 from cayley.control.actuators.motors import VoltageDynamics as VoltageDynamics
 from cayley.control.actuators.motors import dc_motors as dc_motors
 from cayley.control.actuators.motors import motors_of as motors_of
+from cayley.control.actuators.motors import voltage_commands as voltage_commands
 from cayley.control.actuators.motors import voltage_dynamics as voltage_dynamics
 from cayley.control.actuators.through_springs import through_springs as through_springs
 from cayley.control.arm_control import ArmControl as ArmControl
@@ -27,7 +28,6 @@ from cayley.control.laws.adaptive_law import unknown_names as unknown_names
 from cayley.control.laws.admittance_law import admittance_control as admittance_control
 from cayley.control.laws.computed_torque_law import computed_torque as computed_torque
 from cayley.control.laws.decoupled_law import decoupled_control as decoupled_control
-from cayley.control.laws.digital_law import digital as digital
 from cayley.control.laws.disturbance_law import disturbance_rejection as disturbance_rejection
 from cayley.control.laws.force_law import force_control as force_control
 from cayley.control.laws.gravity_law import pd_with_gravity as pd_with_gravity
@@ -48,7 +48,6 @@ from cayley.control.laws.sliding_mode_law import sliding_mode as sliding_mode
 from cayley.control.laws.table import Law as Law
 from cayley.control.laws.vector_parameter_law import vector_parameter_control as vector_parameter_control
 from cayley.control.laws.vector_parameter_law import vector_parameter_control_kernel as vector_parameter_control_kernel
-from cayley.control.laws.voltage_law import voltage_commands as voltage_commands
 from cayley.control.laws.workspace_law import workspace_pd as workspace_pd
 from cayley.control.laws.workspace_law import workspace_pd_lyapunov as workspace_pd_lyapunov
 from cayley.control.linearisation.feedback_linearisation import FeedbackLinearisation as FeedbackLinearisation
@@ -58,13 +57,13 @@ from cayley.control.linearisation.global_linearisation import OutputLinearisatio
 from cayley.control.linearisation.global_linearisation import ResolvedAcceleration as ResolvedAcceleration
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel as computed_torque_kernel
 from cayley.control.linearisation.state_fields import affine_fields as affine_fields
+from cayley.control.signals import digital as digital
 from cayley.control.signals import dry_friction as dry_friction
 from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
 from cayley.control.stability.attraction import RegionOfAttraction as RegionOfAttraction
 from cayley.control.stability.attraction import region_of_attraction as region_of_attraction
-from cayley.control.stability.digital_poles import digital_matrix as digital_matrix
 from cayley.control.stability.error_dynamics import ErrorDynamics as ErrorDynamics
 from cayley.control.stability.error_dynamics import SystemEquilibrium as SystemEquilibrium
 from cayley.control.stability.error_dynamics import error_dynamics as error_dynamics
@@ -75,11 +74,12 @@ from cayley.control.stability.joint_errors import joint_equilibrium as joint_equ
 from cayley.control.stability.joint_errors import joint_error_model as joint_error_model
 from cayley.control.stability.joint_errors import joint_gains as joint_gains
 from cayley.control.stability.linear_model import LinearModel as LinearModel
+from cayley.control.stability.linear_model import digital_matrix as digital_matrix
 from cayley.control.stability.linear_model import from_control as from_control
 from cayley.control.stability.linear_model import linear_model as linear_model
 from cayley.control.stability.linear_stability import linear_stability as linear_stability
+from cayley.control.stability.linear_stability import lyapunov_matrix as lyapunov_matrix
 from cayley.control.stability.lyapunov import lyapunov_stability as lyapunov_stability
-from cayley.control.stability.lyapunov_equation import lyapunov_matrix as lyapunov_matrix
 from cayley.control.stability.motion_sensitivity import LinearMotion as LinearMotion
 from cayley.control.stability.motion_sensitivity import linear_along as linear_along
 from cayley.control.stability.motion_sensitivity import trajectory_sensitivity as trajectory_sensitivity

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cayley.control.actuators.motors import motors_of, voltage_dynamics
+from cayley.control.actuators.motors import motors_of, voltage_commands, voltage_dynamics
 from cayley.control.compensators.iterative_learning import iterative_learning
 from cayley.control.environment import surface, wall
 from cayley.control.laws.adaptive_law import adaptive
@@ -26,7 +26,6 @@ from cayley.control.laws.passivity_law import passivity_based
 from cayley.control.laws.resolved_acceleration_law import resolved_acceleration
 from cayley.control.laws.sliding_mode_law import sliding_mode
 from cayley.control.laws.table import Law, OfArm, law_named, laws_of
-from cayley.control.laws.voltage_law import voltage_commands
 from cayley.control.laws.workspace_law import workspace_pd
 from cayley.control.stability.joint_errors import joint_equilibrium, joint_error_model, joint_gains
 from cayley.control.stability.motion_sensitivity import linear_along

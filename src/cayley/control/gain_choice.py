@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.stability.digital_poles import entries
+from cayley.control.stability.linear_model import entries
 from cayley.control.targets import Aim, JointAim, check_gives_forces
 from cayley.errors import SignatureError
 from cayley.kinematics.frame_kernels import sized

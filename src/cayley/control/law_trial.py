@@ -17,10 +17,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, tree_for
-from cayley.control.laws.digital_law import digital
-from cayley.control.signals import saturation
-from cayley.control.stability.digital_poles import digital_matrix
+from cayley.control.signals import digital, saturation
 from cayley.control.stability.error_dynamics import displaced, find_equilibrium
+from cayley.control.stability.linear_model import digital_matrix
 from cayley.control.stability.linear_stability import linear_stability, of_error_dynamics, of_matrix
 from cayley.control.stability.verdict import Verdict
 from cayley.control.targets import Aim, check_gives_forces

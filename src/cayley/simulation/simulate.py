@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.laws.digital_law import digital
+from cayley.control.signals import digital
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.kinematics.constraints.closed_states import check_closed_state

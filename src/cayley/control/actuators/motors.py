@@ -4,7 +4,11 @@
     M' qdd + h + g + D' qd = K_hat V
     M' = M + N Jm N        D' = D + N k ke N / R        K_hat = N k / R
 Without an inductance the current is that of the instant, i = (V - ke N qd) / R, and there is no state. D is the
-friction of the arm, as far as it is included. Source: Yamamoto (6.1)-(6.4), (6.11)-(6.17), spec S3-38, S3-40.
+friction of the arm, as far as it is included. Forces that a law asks for become voltages:
+
+    V = (tau + N k ke N qd / R) / K_hat            without inductance: tau is there at once
+    V = R i + ke N qd + L w (tau / (N k) - i)      with it, from measured currents i: di/dt = w (wanted i - i)
+Source: Yamamoto (6.1)-(6.4), (6.11)-(6.17), spec S3-38, S3-40, S3-52.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import ArmLike, numbers_of, tree_for, tree_of
+from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_for, tree_of
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
@@ -28,6 +32,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System
 from cayley.systems.ports import PortLike
+from cayley.wording import shown
 
 _MAY_BE_ZERO = ("inductance", "back_emf")
 
@@ -216,3 +221,40 @@ def voltage_dynamics(arm: ArmLike) -> VoltageDynamics:
     given = tree_of(arm)
     tree = given.including(*given.included, "armature")
     return VoltageDynamics(tree, windings_of(tree, "dynamics from voltages"))
+
+
+def voltage_commands(arm: ArmLike, *, bandwidth: float | None = None, name: str = "amplifiers") -> System:
+    """Inputs `wanted_tau` and `qd`, output `voltage`, each (n); with a `bandwidth` w [rad/s] the current is controlled,
+    and `current` (n) is an input: all motors have an inductance then. What is not finite goes out as zero volts.
+
+    Without a bandwidth inductances are left out: the force then lags behind by L / R.
+
+    >>> import cayley as cy
+    >>> from cayley.control import computed_torque, motors_of
+    >>> from cayley.model.winding import Winding
+    >>> arm = cy.load("planar2r")
+    >>> for joint in arm.joint_names:
+    ...     arm = arm.with_drive(joint, inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05))
+    >>> arm = arm.including("armature")
+    >>> law = computed_torque(arm, 100.0, 20.0).renamed({"tau": "wanted_tau"})
+    >>> loop = cy.connect(arm, law, voltage_commands(arm), motors_of(arm))
+    >>> loop.simulate({"q": [0.0, 0.0], "qd": [0.0, 0.0]}, until=3.0, inputs={"target": [0.5, -0.3]}).end["q"].round(6)
+    array([ 0.5, -0.3])
+    """
+    windings = windings_of(tree_of(arm), "a law of voltages")
+    n = len(windings.gain)
+    if bandwidth is None:
+        return System(name, inputs={"wanted_tau": n, "qd": n}, outputs={"voltage": (n, "V")}, acts=True,
+                      output=lambda t, x, u, p: finite_or(
+                          (u.wanted_tau + windings.induced_damping * u.qd) / windings.gain, 0.0))
+    if not 0 < bandwidth < np.inf or not windings.inductance.all():
+        raise SignatureError(f"currents are controlled with a positive bandwidth, not {shown(bandwidth)}, in motors "
+                             f"that all have an inductance; these have {windings.inductance}")
+
+    def voltage(u: Record, p: Record) -> Array:
+        wanted = u.wanted_tau / (windings.gear * windings.torque_constant)
+        return finite_or(windings.resistance * u.current + windings.back_emf * windings.gear * u.qd
+                         + windings.inductance * p.bandwidth * (wanted - u.current), 0.0)
+
+    return System(name, inputs={"wanted_tau": n, "qd": n, "current": (n, "A")}, outputs={"voltage": (n, "V")},
+                  parameters={"bandwidth": bandwidth}, acts=True, output=lambda t, x, u, p: voltage(u, p))

@@ -20,8 +20,7 @@ from scipy.linalg import expm
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, error_dynamics
-from cayley.control.stability.linear_stability import of_error_dynamics
-from cayley.control.stability.lyapunov_equation import lyapunov_matrix
+from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.showing import Pictured, brief, shown_once
 from cayley.systems import StateLike

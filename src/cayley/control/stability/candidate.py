@@ -15,9 +15,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.stability.error_dynamics import ErrorDynamics, in_symbols
+from cayley.control.stability.error_dynamics import ErrorDynamics, in_symbols, is_smooth
 from cayley.control.stability.signs import UNDECIDED, PolynomialSign, polynomial_sign
-from cayley.control.stability.smoothness import is_smooth
 from cayley.errors import SignatureError
 from cayley.wording import shown
 

@@ -13,17 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import least_squares
 
+from cayley.compiler.algebras.packages import NUMPY
 from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.operations import CALLS, OPERATIONS
 from cayley.compiler.tracing.graph import ancestors
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.showing import brief
 from cayley.systems import HasSystem, StateLike, System
@@ -339,3 +342,79 @@ def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *,
         raise UnreachableError(f"no equilibrium of {about.name} was found from there: {worst} is still {residual:.3g} "
                                f"where the search ended ({found.message})")
     return SystemEquilibrium(about.states(found.x), residual, int(found.nfev), str(found.message))
+
+
+_Place: TypeAlias = tuple[int, ...]  # the number of a node, after those of the calls around it
+
+_NEARBY = 1e-9
+_LOOKS = 64
+_MOST_PIECES = 512
+_SAME = 1e-6  # relative: what differs by more over so short a way has jumped
+_BRANCHED = frozenset({"arctan2"})  # continuous in its table, but for its cut
+
+
+def jumps_anywhere(program: Program) -> bool:
+    """True if any operation of a program is not continuous in its operands."""
+    return any(node.op in _BRANCHED or OPERATIONS[node.op].jumps or (
+        node.op == "call" and jumps_anywhere(node.value.program)) for node in program.nodes)
+
+
+def is_smooth(function: Kernel) -> bool:
+    """True if a kernel of one vector has its derivative at the origin: no piece of it ends there.
+
+    Comparisons, signs and roundings have no derivative of their own. Each combination of the values that they have
+    around the origin is a piece that may begin there; all must have the same value and derivatives at the origin.
+
+    >>> import cayley as cy
+    >>> is_smooth(cy.kernel("(1)->(1)", inputs=("d",))(lambda d: d * abs(d)))
+    True
+    >>> is_smooth(cy.kernel("(1)->(1)", inputs=("d",))(lambda d: d + abs(d)))
+    False
+    """
+    return all(_is_one_piece(made.program()) for made in (function, function.jacobian(function.inputs[0])))
+
+
+def _is_one_piece(program: Program) -> bool:
+    """True if the results of a program are the same at the origin by all pieces that may begin there."""
+    n = len(program.inputs[0].nodes)
+    ways = np.random.default_rng(0).normal(size=(_LOOKS, n))
+    around = np.concatenate([np.zeros((1, n)), np.eye(n), -np.eye(n), ways, -ways])
+    seen: dict[_Place, Array] = {}
+    with np.errstate(all="ignore"):
+        _results(program, list(_NEARBY * around.T), {}, seen)
+        ends = {place: np.unique(values) for place, values in seen.items() if _differ(values)}
+        if not ends:
+            return True
+        if np.prod([float(len(values)) for values in ends.values()]) > _MOST_PIECES:
+            return False
+        pieces = np.array(list(product(*ends.values())), dtype=float)
+        chosen = dict(zip(ends, pieces.T, strict=True))
+        found = _results(program, [np.zeros(len(pieces))] * n, chosen, {})
+    return not any(_differ(np.atleast_1d(np.asarray(result, dtype=float))) for result in found)
+
+
+def _differ(values: Array) -> bool:
+    return not bool(np.ptp(values) <= _SAME * max(1.0, float(np.abs(values).max())))
+
+
+def _results(program: Program, inputs: list[Any], chosen: Mapping[_Place, Array], seen: dict[_Place, Array],
+             within: _Place = ()) -> list[Any]:
+    """The results of a program; of operations that jump the values are those that are chosen, and told."""
+    table = {op: NUMPY.function(op) for op in {node.op for node in program.nodes} - {"input", "constant"} - CALLS}
+    values = dict(zip((node.index for v in program.inputs for node in v.nodes), inputs, strict=True))
+    for node in program.nodes[len(values):]:
+        operands = [values[a.index] for a in node.args]
+        place = (*within, node.index)
+        if node.op == "constant":
+            values[node.index] = np.float64(node.value)
+        elif node.op == "call":
+            values[node.index] = _results(node.value.program, operands, chosen, seen, place)
+        elif node.op == "result":
+            values[node.index] = operands[0][node.value]
+        else:
+            values[node.index] = table[node.op](*operands)
+            if node.op in _BRANCHED or OPERATIONS[node.op].jumps:
+                if place in chosen:
+                    values[node.index] = chosen[place] > 0.5 if OPERATIONS[node.op].is_truth else chosen[place]
+                seen[place] = np.atleast_1d(np.asarray(values[node.index], dtype=float))
+    return [values[node.index] for node in program.results]
