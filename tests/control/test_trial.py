@@ -6,8 +6,7 @@ from scipy.optimize import brentq
 
 import cayley as cy
 from cayley.control import computed_torque, joint_control, pd_with_gravity, resolved_acceleration
-from cayley.control.gain_choice import gains_for
-from cayley.control.law_trial import ordinary_step, try_law
+from cayley.control.law_trial import gains_for, ordinary_step, try_law
 from cayley.control.targets import FrameAim, JointAim
 from cayley.control.task_space.task_error import FrameTask
 from cayley.errors import ConventionError, SignatureError, UnsupportedError

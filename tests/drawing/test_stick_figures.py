@@ -18,8 +18,7 @@ from matplotlib.patches import Circle, Polygon
 
 import cayley as cy
 from cayley.drawing import stick_figure
-from cayley.drawing.canvas import on_screen
-from cayley.drawing.labels import Labels
+from cayley.drawing.canvas import Labels, on_screen
 from cayley.drawing.skeleton import configurations, link_path, resting, skeleton, stands_on_legs
 from cayley.drawing.stick_figures import joint_solid, shown_frames
 from cayley.drawing.views import plane_normal, view_of

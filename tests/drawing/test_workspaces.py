@@ -9,8 +9,8 @@ import pytest
 
 import cayley as cy
 from cayley.drawing import workspace
-from cayley.drawing.cells import room
 from cayley.drawing.sampling import joints_between, random_configurations
+from cayley.drawing.workspaces import room
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.forward import frame_pose
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical

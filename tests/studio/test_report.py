@@ -28,11 +28,11 @@ from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import fall, floating, held, whole_configurations
-from cayley.studio.motion_section import force_table, motion_section
+from cayley.studio.motion_sections import motion_forces, motion_section
+from cayley.studio.pictures import html_table
 from cayley.studio.queries import Asked
 from cayley.studio.report import Page
 from cayley.studio.scene import embedded, main_frame, scene
-from cayley.studio.tables import html_table
 from model.random_trees import KINDS, random_configuration, random_parts
 from studio.conftest import NAMES, TOO_FAR, pendulum
 
@@ -169,7 +169,7 @@ def test_forces_of_a_loaded_arm_stand_beside_their_limits():
     assert most[0] > 30.0  # the load is too much
     found = Outline(motion_section(arm, move)).text
     assert "The motion needs more than the maximum force of joint1." in found
-    rows = force_table(arm.tree, np.asarray(arm.inverse_dynamics(*move(t)))).rows
+    rows = motion_forces(arm.tree, np.asarray(arm.inverse_dynamics(*move(t)))).rows
     assert rows == (("joint1 [N m]", f"{most[0]:.4g}", "30", f"{most[0] / 0.3:.0f}"),
                     ("joint2 [N m]", f"{most[1]:.4g}", "inf", ""))
     run = arm.simulate([0.1, 0.2], np.zeros(2), times=np.linspace(0.0, 0.5, 26))
@@ -237,7 +237,7 @@ def test_rotations_among_the_coordinates_are_played_without_forces():
     q = np.array([[1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]])
     page = Page(arm, Asked((np.array([0.0, 1.0]), q)))
     page._motion()
-    assert "whose rates are not known" in page.sections[-1].body and len(page.played["q"]) == 51
+    assert "whose rates are not known" in page.sections[-1][2] and len(page.played["q"]) == 51
     with pytest.raises(UnsupportedError, match="a controller is tried on a planned motion"):
         Asked(page.planned).goal(arm, page.planned)
 

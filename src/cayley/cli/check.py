@@ -15,8 +15,7 @@ from typing import Annotated
 import typer
 
 from cayley.cli.arguments import Json, completions, trusted
-from cayley.cli.tables import marked
-from cayley.cli.terminal import literal, output, working, write_json
+from cayley.cli.terminal import literal, marked, output, working, write_json
 from cayley.errors import CayleyError, ModelError, ModelWarning
 from cayley.model.formats import endings, files_in_words, format_of, format_of_ending
 

@@ -21,8 +21,7 @@ from cayley.cli.arguments import (
     option,
     told,
 )
-from cayley.cli.tables import filled, grid
-from cayley.cli.terminal import literal, note, output, print_files, working, write_json
+from cayley.cli.terminal import filled, grid, literal, note, output, print_files, working, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:

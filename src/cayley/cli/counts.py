@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cayley.cli.arguments import Json, Robot, check_moves, load
-from cayley.cli.tables import marked, print_table
-from cayley.cli.terminal import output, working, write_json
+from cayley.cli.terminal import marked, output, print_table, working, write_json
 
 if TYPE_CHECKING:
     from cayley.dynamics.accounting import OperationTable

@@ -45,7 +45,7 @@ def law_line(arm: Mechanism, name: str) -> Law[...]:
 def made_law(arm: Mechanism, name: str, gains: dict[str, str], settings: list[str], frame: str, goal: Array,
           frequency: float, damping: float) -> tuple[System, Aim, dict[str, Any]]:
     """The controller, its aim, and all arguments that it was given."""
-    from cayley.control.gain_choice import gains_for
+    from cayley.control.law_trial import gains_for
     from cayley.control.targets import FrameAim, JointAim
     from cayley.control.task_space.task_error import FrameTask
     line = law_line(arm, name)

@@ -32,7 +32,7 @@ def read_motion(path: Path, arm: Mechanism) -> MotionLike:
     their order.
     """
     if not path.is_file():
-        raise ModelError(f"{path}: there is no such file")
+        raise ModelError(f"there is no file {path}: give a motion, a table (.csv) or what `save` wrote (.npz)")
     if path.suffix.lower() == ".npz":
         return _saved(path, arm)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cayley.cli.arguments import Json, Robot, draw_without_window, load, option, save_figure
-from cayley.cli.tables import grid, marked, print_table
-from cayley.cli.terminal import literal, output, write_json
+from cayley.cli.terminal import grid, literal, marked, output, print_table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

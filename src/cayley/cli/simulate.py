@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cayley.cli.arguments import Json, Robot, check_moves, load, numbers, option, write_plot_and_data
-from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, note, output, print_files, write_json
+from cayley.cli.terminal import grid, literal, note, output, print_files, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cayley.cli.arguments import Json, draw_without_window, numbers, option, save_figure
-from cayley.cli.tables import filled, grid
-from cayley.cli.terminal import literal, output, write_json
+from cayley.cli.terminal import filled, grid, literal, output, write_json
 from cayley.errors import CayleyError, UnreachableError
 
 if TYPE_CHECKING:

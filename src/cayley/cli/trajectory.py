@@ -20,8 +20,7 @@ from cayley.cli.arguments import (
     pose_of,
     write_plot_and_data,
 )
-from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, output, print_files, working, write_json
+from cayley.cli.terminal import grid, literal, output, print_files, working, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The names of `cayley.control`: what a user imports from it, and where each is written."""
 
-from cayley.control.actuators.gear_train import GearTrain as GearTrain
+from cayley.control.actuators.motors import GearTrain as GearTrain
 from cayley.control.actuators.motors import VoltageDynamics as VoltageDynamics
 from cayley.control.actuators.motors import dc_motors as dc_motors
 from cayley.control.actuators.motors import motors_of as motors_of
@@ -19,8 +19,8 @@ from cayley.control.environment import plane_gap as plane_gap
 from cayley.control.environment import sphere_gap as sphere_gap
 from cayley.control.environment import surface as surface
 from cayley.control.environment import wall as wall
-from cayley.control.gain_choice import gains_for as gains_for
 from cayley.control.law_trial import Trial as Trial
+from cayley.control.law_trial import gains_for as gains_for
 from cayley.control.law_trial import try_law as try_law
 from cayley.control.laws.adaptive_law import adaptive as adaptive
 from cayley.control.laws.adaptive_law import excitation as excitation
@@ -92,8 +92,8 @@ from cayley.control.targets import JointAim as JointAim
 from cayley.control.targets import motion_target as motion_target
 from cayley.control.targets import motor_motion_along as motor_motion_along
 from cayley.control.task_space.task_dynamics import Selection as Selection
-from cayley.control.task_space.task_maps import TaskMap as TaskMap
-from cayley.control.task_space.task_maps import task_map as task_map
+from cayley.control.task_space.task_error import TaskMap as TaskMap
+from cayley.control.task_space.task_error import task_map as task_map
 from cayley.control.tracking import Tracking as Tracking
 from cayley.control.tracking import Weights as Weights
 from cayley.control.tracking import simulate_law as simulate_law

@@ -29,7 +29,7 @@ from cayley.control.laws.table import Law, OfArm, law_named, laws_of
 from cayley.control.laws.workspace_law import workspace_pd
 from cayley.control.stability.joint_errors import joint_equilibrium, joint_error_model, joint_gains
 from cayley.control.stability.motion_sensitivity import linear_along
-from cayley.control.task_space.task_maps import task_map
+from cayley.control.task_space.task_error import task_map
 from cayley.errors import ModelWarning
 from cayley.model.tree import Tree
 from cayley.systems import System

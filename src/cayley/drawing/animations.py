@@ -17,7 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
 from cayley.drawing.played import MotionLike, chosen, moving_part, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
-from cayley.drawing.skins import Skins, skins
+from cayley.drawing.solids import Skins, skins
 from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
 from cayley.drawing.views import View, view_for, view_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError

@@ -22,11 +22,10 @@ from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, RED, Canvas, flat_style
-from cayley.drawing.cells import gridded
 from cayley.drawing.sampling import JointLimits, drives, is_tied_between, ranges
 from cayley.drawing.skeleton import configurations
 from cayley.drawing.views import drive_units, free_base, task_jacobian_kernel, task_rows
-from cayley.drawing.workspaces import Workspace, workspace
+from cayley.drawing.workspaces import Workspace, gridded, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.loops.closing import close

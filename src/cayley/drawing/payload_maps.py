@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.drawing.cells import gridded
 from cayley.drawing.sampling import JointLimits
-from cayley.drawing.workspaces import Workspace, workspace
+from cayley.drawing.workspaces import Workspace, gridded, workspace
 from cayley.dynamics.payload_capacity import check_felt, effort_limits, payload_capacity
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree

@@ -14,8 +14,7 @@ from matplotlib.patches import Circle, Polygon
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import canvas, solids
-from cayley.drawing.canvas import Canvas
-from cayley.drawing.labels import Labels
+from cayley.drawing.canvas import Canvas, Labels
 from cayley.drawing.skeleton import (
     JointMark,
     LinkLine,
@@ -31,7 +30,7 @@ from cayley.drawing.skeleton import (
     stands_on_legs,
     without_repetitions,
 )
-from cayley.drawing.skins import Skins, skins
+from cayley.drawing.solids import Skins, skins
 from cayley.drawing.views import View, view_for
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Frame

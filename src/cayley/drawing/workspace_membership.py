@@ -17,8 +17,8 @@ from scipy import ndimage
 from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.drawing.cells import Room, filled_cells
 from cayley.drawing.sampling import coordinates_of, is_tied_between, joints_between, leaders, limited, ranges
+from cayley.drawing.workspaces import Room, filled_cells
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.model.configurations import with_mimic_joints

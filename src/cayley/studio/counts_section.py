@@ -22,7 +22,7 @@ from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import CayleyError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.report import Table
-from cayley.studio.tables import html_table, listed
+from cayley.studio.pictures import html_table, listed
 
 STATES = 2048
 # joints

@@ -33,12 +33,19 @@ from cayley.showing import ReportPage
 from cayley.studio import counts_section as counts
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, demonstration, fall, floating, held
-from cayley.studio.motion_section import motion_section
-from cayley.studio.pictures import EnergyPlot, manipulability_picture, payload_section, reachable, workspace_picture
+from cayley.studio.motion_sections import control_sections, motion_section, trial_facts
+from cayley.studio.pictures import (
+    EnergyPlot,
+    dh_words,
+    html_table,
+    listed,
+    manipulability_picture,
+    payload_section,
+    reachable,
+    workspace_picture,
+)
 from cayley.studio.queries import Asked
 from cayley.studio.scene import embedded, main_frame, scene_parts
-from cayley.studio.tables import dh_words, html_table, listed
-from cayley.studio.trial_sections import control_sections, trial_facts
 from cayley.systems import System
 
 _REACH = 1500  # points of the workspace in the 3-D view

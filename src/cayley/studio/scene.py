@@ -36,8 +36,7 @@ from cayley.drawing.skeleton import (
     slides_and_rods,
     stands_on_legs,
 )
-from cayley.drawing.skins import Skins
-from cayley.drawing.solids import plate
+from cayley.drawing.solids import Skins, plate
 from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations import quaternion_from_roll_pitch_yaw

@@ -19,7 +19,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import check_rigid_drives
-from cayley.control.task_space.task_maps import TaskMap, task_map
+from cayley.control.task_space.task_error import TaskMap, task_map
 from cayley.dynamics.forward.constrained import equations_text
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
