@@ -172,8 +172,7 @@ def limits_of(limits: ArrayLike | None, count: int, what: str = "the limits of f
 
 
 def gains_of(values: ArrayLike, count: int, name: str, *, signed: bool = False) -> Array:
-    """Gains (count), given one by one or as one for all; not negative, unless they are `signed`, as those in volts are
-    behind negative gears."""
+    """Gains (count), one by one or one for all; not negative, unless `signed`, as volts behind negative gears are."""
     given = numbers_of(values, f"the gains {name}")
     if given.shape not in ((), (count,)) or not np.isfinite(given).all():
         raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")

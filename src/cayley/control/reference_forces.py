@@ -97,8 +97,7 @@ def reference_regressor(model: LinearModel) -> Text:
 
 @dataclass(frozen=True, eq=False)
 class UnknownParameters:
-    """Names (k), the values (k) that the model has of them, and what the parameters (size) of a linear model are by
-    each (size, k)."""
+    """Names (k), their values (k) in the model, and what the parameters of a linear model are by each (size, k)."""
 
     model: LinearModel
     names: tuple[str, ...]

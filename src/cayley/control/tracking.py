@@ -77,13 +77,10 @@ class Tracking:
 
     def gain(self, t: float) -> Array:
         """K (nv, 2 nv)."""
-        after = int(np.clip(np.searchsorted(self.times, t), 1, max(1, len(self.times) - 1)))
-        if len(self.times) == 1:
-            return self.gains[0]
-        start = self.times[after - 1]
-        end = self.times[after]
-        share = np.clip((t - start) / (end - start), 0.0, 1.0)
-        return (1 - share) * self.gains[after - 1] + share * self.gains[after]
+        place = float(np.interp(t, self.times, np.arange(len(self.times))))
+        share = place - int(place)
+        return self.gains[int(place)] if not share else (1 - share) * self.gains[int(place)] + (
+            share * self.gains[int(place) + 1])
 
     @cached_property
     def _leading(self) -> list[int]:
@@ -181,8 +178,7 @@ def horizon_gains(model_at: Callable[[float], StateSpace], times: Array, weights
 
 
 def regulator_gain(model: StateSpace, weights: Weights) -> Array:
-    """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation; of a discrete model
-    their sum over steps."""
+    """K (m, states) of u = -K x, from the algebraic Riccati equation; of a discrete model the sum is over steps."""
     Q = weight_matrix(weights.state, model.B.shape[0], "state")
     R = weight_matrix(weights.force, model.B.shape[1], "force")
     try:
@@ -226,8 +222,7 @@ class Run(NamedTuple):
 
 
 def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
-    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k), which increase; the
-    first is the start."""
+    """The motion under a law `law(t, q, qd) -> tau`, adaptive, at increasing times (k), the first of them the start."""
     check_independent(tree, "the motion under a law")
     found = tree_system(TreeMechanics(tree)).simulate({"q": q, "qd": qd}, times=times, inputs={"tau": law},
                                                       rtol=tolerance, atol=tolerance, progress=False)
@@ -239,8 +234,7 @@ def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *,
 
 def followed(name: str, slope: Callable[[float, Array], Array], start: Array, times: ArrayLike,
              tolerance: float) -> tuple[Array, Array]:
-    """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start, which is the first of the
-    times."""
+    """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start at the first of them."""
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     if len(instants) < 2:
         return instants, start[None]

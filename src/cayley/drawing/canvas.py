@@ -116,8 +116,7 @@ def on_screen(ax: Canvas, points: Array) -> Array:
 
 
 def draw_floor(ax: Canvas, points: Array, height: float) -> Array:
-    """A floor with a grid below points (n, 3); its corners (4, 3) are returned, and the width of the grid is written
-    down."""
+    """Draw a floor with a grid, whose width is written, below points (n, 3), and return its corners (4, 3)."""
     low = points[:, :2].min(axis=0)
     high = points[:, :2].max(axis=0)
     size = max(np.ptp(points, axis=0).max(), 1e-9)
@@ -146,8 +145,7 @@ _LEADER = 20.0  # from here on a line leads to the point
 
 
 class Labels(matplotlib.artist.Artist):
-    """Texts at points (n, 2 or 3) of `ax`, away from one another, from the `obstacles` (k, 2 or 3) and from the edge.
-    """
+    """Texts at points (n, 2 or 3) of `ax`, away from one another, from `obstacles` (k, 2 or 3) and from the edge."""
 
     def __init__(self, ax: Canvas, points: Array, names: Sequence[str], obstacles: Array,
                  fontsize: float = 8.5) -> None:

@@ -35,8 +35,7 @@ _UNITS = {("position", "velocity"): "m/s", ("position", "force"): "N",
 
 
 class Shape(NamedTuple):
-    """An ellipsoid in space: unit axes as columns (3, k), semi-axes (k) as drawn [m], infinite where it has no end, and
-    their scale."""
+    """An ellipsoid: unit axes (3, k), semi-axes (k) as drawn [m], infinite where it has no end, and their scale."""
 
     kind: str
     axes: Array

@@ -51,8 +51,7 @@ _HALVINGS = 45
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManipulabilityMap(Pictured):
-    """Values (k, l) of an index at places `horizontal` (l) and `vertical` (k), not a number where nothing is reached.
-    """
+    """Values (k, l) of an index at places `horizontal` (l) and `vertical` (k), NaN where nothing is reached."""
 
     tree: Tree
     frame: str
@@ -238,8 +237,7 @@ def _over_section(tree: Tree, frame: str, meter: Meter, start: Array, unit: str,
 
 
 def _random_lines(tree: Tree, q: Array) -> Array:
-    """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are
-    drawn from, too."""
+    """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over their seam, too."""
     start = q[: len(q) // 2]
     end = q[len(q) // 2: 2 * (len(q) // 2)].copy()
     endless = [
@@ -261,8 +259,7 @@ def _short_lines(meter: Meter, q: Array) -> Array:
 
 
 def singular_on_lines(meter: Meter, lines: Array) -> Array:
-    """The singular configurations (n, nq) on lines (k, stations, nq) of configurations, as far as the stations tell
-    minima apart."""
+    """Singular configurations (n, nq) on lines (k, stations, nq), as far as the stations tell minima apart."""
     values = meter.singular_values(lines)
     small = values[..., -1]
     scale = float(np.nanmax(values[..., 0], initial=0.0))

@@ -210,8 +210,7 @@ class Branch:
         return np.asarray(path.status) == "followed", path.configuration[:, -1]
 
     def extreme(self, place: Kernel, center: Array, q: Array, sign: float) -> float:
-        """The least distance of a frame from a point (sign 1) or the largest (-1), by trials around the best of some
-        configurations."""
+        """The least distance of a frame from a point (sign 1) or the largest (-1), by trials around the best."""
         distances = sign * np.linalg.norm(place(q) - center, axis=-1)
         best = q[np.argmin(distances)]
         least = float(distances.min())

@@ -42,8 +42,7 @@ def largest_mark(tree: Tree) -> float:
 
 
 class LinkLine(NamedTuple):
-    """A polyline (k, 3) on a body; `carries` is True if it leads to another moving joint or to the end of a moving
-    chain."""
+    """A polyline (k, 3) on a body; `carries`: it leads to another moving joint or to the end of a moving chain."""
 
     body: str
     points: Array
@@ -285,8 +284,7 @@ def pivots(tree: Tree) -> Array:
 
 
 def stands_on_legs(tree: Tree) -> bool:
-    """True if the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave
-    the root."""
+    """True if the lowest point, not the root, is on the floor: it floats, or several chains leave the root."""
     fast = {tree.bodies[0].name}
     for joint in tree.joints:
         if joint.parent in fast and not joint.motion.nv:
@@ -350,8 +348,7 @@ def _carrying(tree: Tree) -> list[bool]:
 
 
 def _end_frames(tree: Tree) -> list[Frame]:
-    """Named frames at the ends of chains, on bodies that carry several joints at one place, and where loops close and
-    rods end."""
+    """Named frames at the ends of chains, where several joints have one place, and where loops close and rods end."""
     inner = {joint.parent for joint in tree.bare_joints}
     for body in tree.bodies[1:]:
         carried = [joint for joint in tree.bare_joints if joint.parent == body.name and joint.motion.nv]
@@ -362,8 +359,7 @@ def _end_frames(tree: Tree) -> list[Frame]:
 
 
 def _outline(tree: Tree, body: int) -> Array | None:
-    """Closed outline (k, 3), in its own frame, of a body that others hold at three or more points of a plane, or None.
-    """
+    """Closed outline (k, 3), in its own frame, of a body that is held at three or more points of a plane, or None."""
     held = held_frames(tree)
     if not held:
         return None

@@ -125,8 +125,7 @@ def shown_frames(tree: Tree, frames: str | Sequence[str]) -> list[Frame]:
 
 
 def _end_frame(tree: Tree, body: str) -> Frame | None:
-    """The frame "tool" on the last body of a chain, or the last frame named there, or the body; None if loops or rods
-    end there."""
+    """The frame "tool" on the last body of a chain, or the last one there, or the body; None if loops end there."""
     held = held_frames(tree)
     there = [frame for frame in tree.frames if frame.body == body]
     free = [frame for frame in there if frame.name == "tool" or frame.name not in held]
@@ -172,8 +171,7 @@ def _solids(lines: Sequence[LinkLine], slides: Sequence[SlideLine], marks: Seque
 
 
 def joint_solid(mark: JointMark) -> solids.Polygons:
-    """The solid that stands for a joint: a cylinder along each axis of a turn, a sleeve along a slide, a ball, a plate.
-    """
+    """The solid that stands for a joint: a cylinder along each axis of a turn, a sleeve, a ball or a plate."""
     center = mark.center
     size = mark.size
     if mark.mark.shape == "ball":
@@ -259,8 +257,7 @@ def _walks(tree: Tree, view: View) -> bool:
 
 
 def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
-    """Draw the hatched ground at the height of the root, and return the corners (4, 3) of the part below the figures.
-    """
+    """Draw the hatched ground at the height of the root, and return the corners (4, 3) below the figures."""
     right, up = view.rows
     deep = 0.03 * size
     ax.axhspan(-deep, 0.0, facecolor="white", edgecolor=canvas.GREY, lw=0.0, hatch="/////", zorder=3)
@@ -292,8 +289,7 @@ def triad_ends(pose: Pose, size: float) -> Array:
 
 
 def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
-    """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away
-    from it a cross."""
+    """The axes of a frame: x red, y green, z blue; in a plane one towards the eye is a dot, one away a cross."""
     for end, color, name in zip(triad_ends(pose, size), canvas.TRIAD, "xyz", strict=True):
         arm = view(np.stack([pose.p, end]))
         if view.flat and np.linalg.norm(arm[1] - arm[0]) < 0.05 * 0.11 * size:
@@ -312,8 +308,7 @@ def draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Seq
 
 def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
                  size: float, supports: Array) -> None:
-    """Draw one label for each place beside the figure and its supports (4 k, 3); frames that share an origin share it.
-    """
+    """Draw one label for each place beside the figure and its supports (4 k, 3); frames may share an origin."""
     shared: dict[tuple[float, ...], list[str]] = {}
     for name, pose in zip(names, poses, strict=True):
         shared.setdefault(tuple(np.round(view(pose.p) / size, 4) + 0.0), []).append(name)

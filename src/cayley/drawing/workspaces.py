@@ -119,8 +119,7 @@ class Workspace(Pictured, Tabulated):
         return self._flattened(self.points[chosen]), chosen, self._section_names
 
     def section_of(self, q: Array) -> Array:
-        """Where configurations (n, nq) are in the section, (k, 2); those outside the slice, if it is one, are left out.
-        """
+        """Where configurations (n, nq) are in the section, (k, 2); those outside a slice are left out."""
         points = position_kernel(self.tree, self.frame, self.relative_to)(q).reshape(-1, 3)
         return self._flattened(points[self._in_slice(points)])
 
@@ -189,10 +188,7 @@ class Workspace(Pictured, Tabulated):
                       "points": len(self.points)})
 
     def draw(self, *, figure: Figure | None = None) -> Figure:
-        """The cloud of points with the robot in it, and the section beside it; a planar workspace in its plane.
-
-        A Matplotlib figure.
-        """
+        """A Matplotlib figure: the points with the robot, and the section; of a planar workspace its plane."""
         from cayley.drawing.workspace_pictures import draw_workspace
         return draw_workspace(self, figure)
 
@@ -248,8 +244,7 @@ def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int =
 
 
 def _free_axis(tree: Tree, frame: str, relative_to: str | None) -> Axis | None:
-    """The vertical line of the first joint on the way, if no loop ties it to others: all that is reached is round about
-    it."""
+    """The vertical line of the first joint on the way, if no loop ties it: all that is reached is round about it."""
     way = [number for number in tree.path(tree.body_number(tree.frame(frame).body)) if tree.joints[number].motion.nv]
     if relative_to is not None or any(way[0] in tie.joints for tie in ties(tree)):
         return None
@@ -341,8 +336,7 @@ def room(points: Array) -> Room:
 
 
 def gridded(places: Array, resolution: int) -> tuple[Array, Array, Array]:
-    """The cells (n, 2), to the right and up, of places (n, 2) in a square grid that is so many cells long, and the
-    middles of its columns and rows."""
+    """The cells (n, 2) of places (n, 2) in a square grid, so many cells long, and the middles of columns and rows."""
     width = float(np.ptp(places, axis=0).max()) / resolution or 1.0
     corner = places.min(axis=0) - 0.5 * width
     cells = np.floor((places - corner) / width).astype(int)

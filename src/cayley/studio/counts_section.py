@@ -1,5 +1,4 @@
-"""Sections of a report: operation counts beside the published tables, times, and the mobility of mechanisms with loops.
-"""
+"""Sections of a report: operation counts beside the published tables, times, and the mobility of closed mechanisms."""
 
 from __future__ import annotations
 
@@ -40,8 +39,7 @@ def compared(arm: Mechanism) -> Comparison:
 
 
 def counts_section(arm: Mechanism, comparison: Comparison) -> str:
-    """Operation counts of each method for this robot, beside published and measured counts of arms with as many joints.
-    """
+    """Operation counts of each method for this robot, beside published and measured ones of arms as long."""
     refused = [row for row in comparison.rows if row.operations is None]
     note = f'<p class="note">{len(refused)} methods do not apply: {escape(refused[0].refused)}.</p>' if refused else ""
     if not _is_arm(arm):

@@ -45,8 +45,7 @@ _WAY = 0.35  # of a range, or of a turn, to either side
 
 @dataclass(frozen=True)
 class Fall:
-    """The motion of the mechanism, some of its joints held, its configurations (n, nq), and how it started, in words.
-    """
+    """The motion of the mechanism, some of its joints held, its configurations (n, nq), and how it started."""
 
     tree: Tree
     trajectory: Trajectory

@@ -160,8 +160,7 @@ def _plates(figure: Skeleton, size: float) -> list[dict[str, Any]]:
 
 
 def floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
-    """A grid below the robot, wherever it gets to (n, 3): under its base, its feet or its wheels; `size` is that of a
-    joint's mark."""
+    """A grid below where the robot gets to (n, 3): its base, feet or wheels; `size` is that of a joint's mark."""
     on_root = [joint for joint in figure.tree.joints if joint.parent == figure.tree.bodies[0].name]
     base = 0.0 if figure.plates or any(roams(joint) for joint in on_root) else _BASE * size
     height = float(points[:, 2].min()) if stands_on_legs(figure.tree) else float(min(-base, points[:, 2].min()))
@@ -176,8 +175,7 @@ def floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
 
 
 def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
-    """Surfaces in the frames of their bodies, bodies without shapes, which stay sticks, and what is missing, in words.
-    """
+    """Surfaces in the frames of their bodies, bodies without shapes, which stay sticks, and what is missing."""
     parts = [{"body": tree.body_number(shape.body), "points": _rounded(surface.points.ravel(), _SHAPE_DIGITS),
               "triangles": surface.triangles.ravel().tolist(), "closed": surface.closed,
               "color": None if shape.color is None else [round(255 * x) for x in shape.color]}
@@ -189,8 +187,7 @@ def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
 
 
 def camera(figure: Skeleton, points: Array) -> dict[str, Any]:
-    """Where to look, and how much to show: points (n, 3); along the normal of a planar mechanism's plane, from a little
-    aside."""
+    """Where to look to show points (n, 3); along the normal of a planar mechanism, from a little aside."""
     low = points.min(axis=0)
     high = points.max(axis=0)
     size = max(float(np.linalg.norm(high - low)), figure.size) * _MARGIN
@@ -220,8 +217,7 @@ def _rounded(points: Array, digits: int = _DIGITS) -> list[Any]:
 
 
 def motion_text(tree: Tree, sliders: Sequence[Slider], closed: Sequence[int] | None) -> str:
-    """One object, `Motion`, of these functions. `closed` are the numbers of the joints that have a slider, of a
-    mechanism that is to stay closed."""
+    """One object, `Motion`, of these functions. `closed`: joints with a slider, of a mechanism that stays closed."""
     texts = [_poses(tree), _placed(tree, sliders), _between(tree)]
     names = ["poses", "placed", "between"]
     if closed is not None:

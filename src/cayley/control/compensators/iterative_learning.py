@@ -116,8 +116,7 @@ class IterativeLearning:
 
     @cached_property
     def correction(self) -> Array:
-        """The map from errors of the forces to those after one more trial of the model: filter (1 - L G) (N nv, N
-        nv)."""
+        """The map from errors of the forces to those after one more trial of the model, filter (1 - L G)."""
         shape = (len(self.smoothing), self.tree.nv)
         size = shape[0] * shape[1]
         alone = self._trial(self._model, np.zeros(shape))
@@ -131,14 +130,12 @@ class IterativeLearning:
 
     @cached_property
     def spectral_radius(self) -> float:
-        """The spectral radius of the correction. Less than one: the trials of the model converge, though errors may
-        grow by orders of magnitude before they do."""
+        """The spectral radius of the correction. Less than one: trials converge, though errors may grow before."""
         return float(np.abs(np.linalg.eigvals(self.correction)).max())
 
     @cached_property
     def contraction(self) -> float:
-        """The norm of the correction. Less than one: each trial of the model is nearer to the last than the one before.
-        """
+        """The norm of the correction. Less than one: each trial of the model is nearer than the one before."""
         return float(np.linalg.norm(self.correction, 2))
 
     @property
@@ -196,8 +193,7 @@ _GREY = "#8793a1"
 
 @shown_briefly
 class LearningTrial(NamedTuple):
-    """One trial, or a batch: the forces (..., N, nv) that went ahead, and the errors and their rates (..., N, nv) at
-    the ends of the N periods."""
+    """One trial, or a batch: the forces (..., N, nv), and the errors and rates at the ends of the N periods."""
 
     forces: Array
     error: Array

@@ -35,8 +35,7 @@ class Controlled(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OfArm(Generic[P, R]):
-    """A function `make(arm, ...)` of an arm; as an attribute of a class it is a method, whose arm is that of the
-    object."""
+    """A function `make(arm, ...)` of an arm; as an attribute of a class it is a method of the object's arm."""
 
     make: Callable[Concatenate[Tree, P], R]
 

@@ -98,8 +98,7 @@ class FeedbackLinearisation:
 
     @cached_property
     def chain(self) -> MechanismKernel[Chain]:
-        """`chain(q, qd)`: y1 to y4 (..., n) of a state, and, of an arm with rigid joints, of their forces and the rates
-        of these (..., r)."""
+        """`chain(q, qd)`: y1 to y4 (..., n) of a state, and of the forces of rigid joints and their rates (..., r)."""
         return chain_kernel(self.arm.tree)
 
     @cached_property
@@ -116,8 +115,7 @@ class FeedbackLinearisation:
 
     @cached_property
     def motor_motion(self) -> Kernel[MotorMotion]:
-        """`motor_motion(q, qd, qdd, jerk, snap)` of the joints (..., n): the whole motion and its forces, the inverse
-        of the change of state."""
+        """`motor_motion(q, qd, qdd, jerk, snap)` of the joints (..., n): the whole motion and its forces."""
         return motor_motion_kernel(self.arm.tree)
 
     def c_source(self, name: str = "linearising_law") -> CSource:

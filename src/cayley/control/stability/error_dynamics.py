@@ -101,8 +101,7 @@ class ErrorDynamics(HoldsFunctions):
         return d, in_symbols(self.rate, d)
 
     def stillness(self) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
-        """The functions of d that are zero at equilibria, F(d), or F(d) - d of steps, and the constraints; and of their
-        derivatives."""
+        """The function of d that is zero at equilibria, F(d), or F(d) - d, and the constraints; its derivative."""
         jacobian = self.rate.jacobian("d")
         less = np.eye(self.size) if self.discrete else np.zeros((self.size, self.size))
         if self.constraints is None:

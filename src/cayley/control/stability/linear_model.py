@@ -104,8 +104,7 @@ class LinearModel(StateSpace):
 
     def bode(self, input: str | int | None = None, output: str | int | None = None, *,
              frequencies: ArrayLike | None = None) -> Bode:
-        """Amplitude and phase of an output over the frequencies [rad/s] of an input, and the margins of a loop that is
-        closed around them; see `Bode`."""
+        """Amplitude and phase of an output over the frequencies [rad/s] of an input, and margins; see `Bode`."""
         from cayley.control.stability.single_loops import bode
         return bode(self._single(input, output), frequencies)
 

@@ -245,8 +245,7 @@ _ROUNDING = 64 * np.finfo(float).eps  # of A, relative, by an entry
 
 
 class PoleCount(NamedTuple):
-    """How many poles are on the wrong side, and how far A may be changed, in the norm, without another count; the
-    margin is zero if that is not known."""
+    """How many poles are on the wrong side, and how far A may be changed, in the norm; zero if that is not known."""
 
     unstable: int
     margin: float

@@ -128,8 +128,7 @@ class TaskDynamics:
 
     def forces(self, u: Record, acceleration: Array, *, push: Array | None = None, wrench: Array | None = None,
                turned: Array | None = None) -> Array:
-        """tau (nv) for r'' (m), and `push` (m) besides, where the world is known to exert a `wrench` (6); zero where
-        it is not finite; a text."""
+        """tau (nv) for r'' (m) and `push` (m) besides, under a known `wrench` (6); zero if not finite; a text."""
         tree = self.tree
         drives = self.drives
         here = drives.at(u.q, u.qd)
@@ -150,8 +149,7 @@ class TaskDynamics:
         return finite_or(drives.spread(bias + besides + J.T @ (pull if push is None else pull + push)), 0.0)
 
     def heavy(self, M: Array, J: Array, onward: Array, acceleration: Array) -> Array:
-        """Lambda a (m), from M (nv, nv), J (m, nv) and M^-1 J^T (nv, m), with no direction of the frame all but
-        immovable; a text."""
+        """Lambda a (m), from M, J and M^-1 J^T (nv, m), with no direction all but immovable; a text."""
         linear = sum(row < 3 for row in self.rows)
         least = []
         for rows in (J[:linear], J[linear:]):

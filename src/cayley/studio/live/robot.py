@@ -96,8 +96,7 @@ class Robot:
         return self
 
     def reach(self, pose: ArrayLike, frame: str | None = None) -> bool:
-        """Bring a frame to a pose (4, 4) in the root's frame, or as near as it gets, as the gizmo does; whether it got
-        there."""
+        """Bring a frame to a pose (4, 4) in the root's frame, or as near as it gets; True if it got there."""
         from cayley.studio.live.panels.end_effector import EndEffector
         return self.panel(EndEffector).reach(np.asarray(pose, dtype=float), frame)
 

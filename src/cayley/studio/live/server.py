@@ -102,8 +102,7 @@ def _gated(host: str) -> Iterator[list[_Gate]]:
 
 
 def refusal(bound: str, hosts: list[str], origins: list[str]) -> str:
-    """Reason to reject a request, from its Host and Origin headers, or an empty text. Programs other than browsers send
-    no Origin."""
+    """Reason to reject a request, by its Host and Origin (which only browsers send), or an empty text."""
     if len(hosts) != 1 or not _is_own(_name(hosts[0]), bound.lower()):
         return "This studio is not called so: open it by the address that it printed, or start it with --host NAME."
     if len(origins) > 1 or any(origin.partition("://")[2].lower() != hosts[0].lower() for origin in origins):
@@ -120,8 +119,7 @@ def _name(host: str) -> str:
 
 
 def _is_own(name: str, bound: str) -> bool:
-    """True if a host name in a request can mean this server. DNS can point a foreign name, but not an IP address, to
-    another machine."""
+    """True if a host name can mean this server. DNS can point a foreign name to it, but not an IP address."""
     if name in _LOCAL or name == bound:
         return True
     if bound in _LOCAL:

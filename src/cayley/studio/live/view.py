@@ -174,8 +174,7 @@ class View:
                 self._depth -= 1
 
     def post(self, key: Hashable, action: Callable[[], None], delay: float = 0.0) -> None:
-        """Run an action soon, or after a pause [s] without a new one; an action replaces a waiting one of the same key.
-        """
+        """Run an action soon, or after a pause [s] without a new one; it replaces a waiting one of its key."""
         self._worker.post(key, self._guarded(action), delay)
 
     def start(self, key: Hashable, ticker: Callable[[float], None]) -> None:

@@ -1,5 +1,4 @@
-"""The panels of a robot in the studio. To add a kind: a class in a file of its own, and a line in this table; panels of
-one folder stand together."""
+"""The panels of a robot in the studio: each a class in a file of its own, and a line in this table."""
 
 from cayley.studio.live.panels.appearance import Appearance
 from cayley.studio.live.panels.center_of_mass import CenterOfMass

@@ -100,8 +100,7 @@ class Ellipsoids(Panel):
 
 
 def _jacobian(robot: Robot) -> tuple[Kernel, str]:
-    """Jacobian of the end effector's position in one unit, with a note on the length used where metres and radians mix.
-    """
+    """Jacobian of the end effector's position in one unit, with a note on the length of a radian if units mix."""
     family = robot.arm.dexterity.task_jacobian
     try:
         made = family.of(robot.frame, task="position", axes="world")
