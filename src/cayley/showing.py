@@ -28,9 +28,8 @@ _DPI = 96
 _MOST_NUMBERS = 9
 _MOST_PARTS = 6
 _LONGEST = 80
-_MAKERS = {"animate": "cayley.studio.animation", "animate_states": "cayley.studio.animation",
-           "report": "cayley.studio.report", "View": "cayley.studio.live",
-           "draw_instants": "cayley.drawing.animations", "draw_states": "cayley.drawing.animations",
+_MAKERS = {"animate": "cayley.studio.animation", "moving_part": "cayley.drawing.played",
+           "report": "cayley.studio.report", "View": "cayley.studio.live", "draw_instants": "cayley.drawing.animations",
            "mechanism_motion": "cayley.simulation.mechanism_motion",
            "save_trajectory": "cayley.simulation.trajectory_file",
            "load_trajectory": "cayley.simulation.trajectory_file"}

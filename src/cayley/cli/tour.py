@@ -69,9 +69,6 @@ def tour(robot: Robot = "puma560",
         raise typer.Exit(1)
 
 
-# The robot
-
-
 def _show_robot(arm: Mechanism) -> None:
     from rich.columns import Columns
     from rich.text import Text
@@ -99,9 +96,6 @@ def _range(joint: Joint) -> str:
         return ""
     return f"{low:g} … {high:g} m" if joint.motion.coordinate_units[
         0] == "m" else f"{math.degrees(low):.0f}° … {math.degrees(high):.0f}°"
-
-
-# Its inverse dynamics
 
 
 def _states(arm: Mechanism, count: int) -> tuple[Array, Array, Array]:
@@ -155,9 +149,6 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
     return comparison, spread
 
 
-# Counts
-
-
 def _published(n: int) -> OperationTable:
     from cayley.dynamics.accounting import table_53
     from cayley.model.report import Table
@@ -176,9 +167,6 @@ def _published(n: int) -> OperationTable:
     return table
 
 
-# Speed
-
-
 def _speed(arm: Mechanism) -> Speed:
     from cayley.cli.tour import measure
     with working("measuring"):
@@ -194,9 +182,6 @@ def _speed(arm: Mechanism) -> Speed:
     for line in ["", *found.notes]:
         output().print(literal(line), style="dim")
     return found
-
-
-# The report
 
 
 def _report(arm: Mechanism, destination: Path | None) -> Path:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
-from cayley.drawing.played import MotionLike, chosen, moving_part, played
+from cayley.drawing.played import MotionLike, chosen, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
 from cayley.drawing.solids import Skins, skins
 from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
@@ -23,7 +23,6 @@ from cayley.drawing.views import View, view_for, view_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
-from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 _RATE = 20  # pictures a second; a GIF counts hundredths of a second
@@ -177,10 +176,3 @@ def draw_instants(tree: Tree, motion: MotionLike, times: int | ArrayLike = 5, *,
     else:
         drawn.set_title(words, fontsize=9, color=INK)
     return drawn
-
-
-def draw_states(trajectory: Trajectory, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
-                labels: bool = True, ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
-    """The same for the mechanism of a system."""
-    return draw_instants(*moving_part(trajectory), times, frames=frames, labels=labels, ground=ground, trail=trail,
-                         ax=ax)

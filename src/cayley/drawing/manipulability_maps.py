@@ -165,9 +165,6 @@ class Meter:
         return np.where(found.closed[:, None], found.q, np.nan)
 
 
-# Over two joints
-
-
 def _over_joints(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, over: Sequence[str],
                  limits: JointLimits | None, resolution: int) -> ManipulabilityMap:
     numbers = [tree.joint_number(name) for name in over]
@@ -219,9 +216,6 @@ def _closed_grid(tree: Tree, start: Array, over: Sequence[str], across: Array, u
     return np.where(np.isnan(columns), swept(swept(start[None], over[1], up)[0], over[0], across), columns)
 
 
-# Over a section
-
-
 def _over_section(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, space: Workspace,
                   resolution: int) -> ManipulabilityMap:
     places, chosen, names = space.section
@@ -253,9 +247,6 @@ def _short_lines(meter: Meter, q: Array) -> Array:
     nearest = cKDTree(q).query(q, k=2)[1][:, 1]
     lines = np.linspace(q, q[nearest], 5, axis=1)
     return meter.closed(lines.reshape(-1, q.shape[1])).reshape(lines.shape)
-
-
-# Singular configurations
 
 
 def singular_on_lines(meter: Meter, lines: Array) -> Array:

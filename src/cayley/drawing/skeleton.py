@@ -152,7 +152,7 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
             continue
         start = poses[body].then(Pose.of(joint.placement))
         end = poses[body].then(joint_pose(tree, number, q))
-        path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
+        path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _axis(joint.motion.mark, start))
         if path_length(path) > _SAME and not (body == 0 and (roams(joint) or number + 1 in plates)):
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
         if np.linalg.norm(end.p - start.p) > _SAME and not (joint.motion.mark and joint.motion.mark.on_child):
@@ -165,8 +165,12 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
             lines.append(line)
     lines += [LinkLine(body.name, poses[number].p + corners @ poses[number].R.T, number > 0 and carrying[number])
               for number, body in enumerate(tree.bodies) if (corners := _outline(tree, number)) is not None]
-    lines += [LinkLine(frame.body, place.p + rim @ place.R.T, carrying[tree.body_number(frame.body)])
-              for frame, place, rim in _rims(tree, poses)]
+    for constraint in tree.constraints:
+        if constraint.rim is not None:  # of a wheel
+            frame = tree.frame(constraint.frames[1])
+            place = poses[tree.body_number(frame.body)].then(Pose.of(frame.pose))
+            lines.append(LinkLine(frame.body, place.p + constraint.rim @ place.R.T,
+                                  carrying[tree.body_number(frame.body)]))
     slides += [SlideLine(rod.name, np.stack([poses[body].p + poses[body].R @ end
                                              for body, end in zip(rod.bodies, rod.ends, strict=True)]))
                for rod in rods(tree)]
@@ -183,14 +187,6 @@ def _motor_lines(tree: Tree, poses: list[Pose]) -> Iterator[LinkLine]:
         points = np.stack([start.p, poses[motor + 1].p])
         if path_length(points) > _SAME:
             yield LinkLine(tree.bodies[body].name, points, carries=False)
-
-
-def _rims(tree: Tree, poses: list[Pose]) -> Iterator[tuple[Frame, Pose, Array]]:
-    """The rims of wheels, with the frames that they are in, and where these are."""
-    for constraint in tree.constraints:
-        if constraint.rim is not None:
-            frame = tree.frame(constraint.frames[1])
-            yield frame, poses[tree.body_number(frame.body)].then(Pose.of(frame.pose)), constraint.rim
 
 
 class Rod(NamedTuple):
@@ -323,15 +319,14 @@ def _beside(slide: Array, distance: float) -> Array:
     return slide * min(distance / length, 0.5) if length > 0 else slide
 
 
-def _first_axis(mark: Mark | None, joint: Pose) -> Array | None:
+def _axis(mark: Mark | None, joint: Pose) -> Array | None:
     """The axis that a link ends on; links meet a joint of several axes where these cross."""
     return joint.R @ np.asarray(mark.lines[0].direction) if mark is not None and len(mark.lines) == 1 else None
 
 
 def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> Array | None:
     """The axis of the joint that carries a body, if it has one."""
-    mark = tree.joints[body - 1].motion.mark if body else None
-    return poses[body].R @ np.asarray(mark.lines[0].direction) if mark is not None and len(mark.lines) == 1 else None
+    return _axis(tree.joints[body - 1].motion.mark if body else None, poses[body])
 
 
 def _carrying(tree: Tree) -> list[bool]:

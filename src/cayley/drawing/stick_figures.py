@@ -134,9 +134,6 @@ def _end_frame(tree: Tree, body: str) -> Frame | None:
     return next((frame for frame in free if frame.name == "tool"), free[-1])
 
 
-# In space
-
-
 def _draw_solid(ax: Canvas, figures: Sequence[Skeleton], skin: Skins | None) -> None:
     """Draw all configurations as one collection sorted by depth; bodies with shapes have no sticks."""
     polygons: solids.Polygons = []
@@ -183,9 +180,6 @@ def joint_solid(mark: JointMark) -> solids.Polygons:
     return [polygon for axis in mark.axes for polygon in solids.cylinder(center, axis, 0.8 * size, 1.35 * size)]
 
 
-# In a plane
-
-
 def _draw_flat(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
     for depth, ((lines, slides, marks),
                 fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
@@ -219,9 +213,6 @@ def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Patc
 
 def _pale(color: str, fade: float) -> Array:
     return (1 - fade) * np.array(to_rgb(color)) + fade
-
-
-# What both have
 
 
 def fades(count: int) -> Array:

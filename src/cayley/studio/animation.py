@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from cayley.drawing import animate as write_pictures
-from cayley.drawing.played import MotionLike, moving_part, played
+from cayley.drawing.played import MotionLike, played
 from cayley.errors import ConventionError, ModelError
 from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
 from cayley.showing import PAGES, Player
 from cayley.studio.report import STEP, facts_html, motion_data, page_html, page_place, player, template
 from cayley.studio.scene import embedded, scene_parts
-from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 _PICTURES = (".gif", ".mp4")
@@ -48,14 +47,6 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None 
                               "not of a page, which has switches for them")
     made = Player(tree.name, motion_page(tree, motion, speed))
     return made if place is None else made.save(place)
-
-
-def animate_states(trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
-                   frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-                   shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
-    """Show the motion of the mechanism of a system, as `animate` does."""
-    return animate(*moving_part(trajectory), path, speed=speed, frames=frames, trail=trail, ground=ground,
-                   shapes=shapes, size=size)
 
 
 def write_motion(arm: Mechanism, motion: MotionLike, path: str | os.PathLike[str]) -> Path:

@@ -190,8 +190,6 @@ class Page:
         return [*kinematic, ("payload", self._payload), *(moving or [("fall", self._fall)]),
                 ("equations", self._equations), costs]
 
-    # The steps
-
     def _tables(self) -> None:
         tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.summary.tables]]
         warnings = [str(finding) for finding in self.summary.warnings]
@@ -290,8 +288,6 @@ class Page:
 
     def _add(self, place: str, title: str, body: str) -> None:
         self.sections.append((place, title, body))
-
-    # The page
 
     def html(self) -> str:
         """The whole page."""

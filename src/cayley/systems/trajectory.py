@@ -410,8 +410,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
              ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
         """A picture of the mechanism at several instants [s], or at so many evenly spaced ones: the last in full
         colour, those before it the paler the earlier. Axes of Matplotlib."""
-        drawn: Axes = maker("draw_states")(self, times, frames=frames, labels=labels, ground=ground, trail=trail,
-                                           ax=ax)
+        drawn: Axes = maker("draw_instants")(*maker("moving_part")(self), times, frames=frames, labels=labels,
+                                             ground=ground, trail=trail, ax=ax)
         return drawn
 
     @overload
@@ -427,8 +427,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
                 shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
         """Show the mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif, or .mp4
         where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`."""
-        shown: Path | Player = maker("animate_states")(self, path, speed=speed, frames=frames, trail=trail,
-                                                       ground=ground, shapes=shapes, size=size)
+        shown: Path | Player = maker("animate")(*maker("moving_part")(self), path, speed=speed, frames=frames,
+                                                trail=trail, ground=ground, shapes=shapes, size=size)
         return shown
 
     def to_columns(self) -> dict[str, Array]:

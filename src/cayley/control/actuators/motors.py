@@ -187,25 +187,15 @@ class VoltageDynamics:
     def voltages(self) -> Kernel:
         """`voltages(q, qd, qdd)`: V (..., n) that a motion needs."""
         forces = inverse_dynamics_kernel(self.tree)
-        gain = self.gain
-        induced = self.windings.induced_damping
-
-        def voltages(q: Array, qd: Array, qdd: Array) -> Array:
-            return (forces(q, qd, qdd) + induced * qd) / gain
-
-        return kernel(sized(self.tree, "(q),(v),(v)->(v)"))(voltages)
+        return kernel(sized(self.tree, "(q),(v),(v)->(v)"), name="voltages")(
+            lambda q, qd, qdd: (forces(q, qd, qdd) + self.windings.induced_damping * qd) / self.gain)
 
     @cached_property
     def accelerations(self) -> Kernel:
         """`accelerations(q, qd, V)`: qdd (..., n)."""
         forward = forward_dynamics_kernel(self.tree)
-        gain = self.gain
-        induced = self.windings.induced_damping
-
-        def accelerations(q: Array, qd: Array, V: Array) -> Array:
-            return forward(q, qd, gain * V - induced * qd)
-
-        return kernel(sized(self.tree, "(q),(v),(v)->(v)"))(accelerations)
+        return kernel(sized(self.tree, "(q),(v),(v)->(v)"), name="accelerations")(
+            lambda q, qd, V: forward(q, qd, self.gain * V - self.windings.induced_damping * qd))
 
 
 def voltage_dynamics(arm: ArmLike) -> VoltageDynamics:

@@ -108,8 +108,6 @@ class IterativeLearning:
                    inputs={"feedforward": np.repeat(forces, steps, axis=-2)}, progress=False)
         return LearningTrial(forces, (run["target"] - run["q"])[..., 1:, :], (run["target_qd"] - run["qd"])[..., 1:, :])
 
-    # Whether it converges
-
     @cached_property
     def _model(self) -> Rollout:
         return self._rollout(tree_system(TreeMechanics(self.tree)))

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from cayley.compiler.typing import Array, ArrayLike, is_finite_number
+from cayley.compiler.typing import Array, is_finite_number
 from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
-from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, error_dynamics
+from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, error_dynamics
 from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.showing import Pictured, brief, shown_once
@@ -128,12 +128,10 @@ class RegionOfAttraction(Pictured):
 
 
 def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
-                         slice: Mapping[str, tuple[float, float]], inputs: Mapping[str, ArrayLike] | None = None,
-                         parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False,
-                         V: CandidateLike | None = None, shape: tuple[int, int] = (400, 400),
-                         until: float | None = None, step: float | None = None, near: float = 0.02,
-                         far: float = 10.0, angles: Sequence[str] = (), threads: int = 1,
-                         progress: bool = True) -> RegionOfAttraction:
+                         slice: Mapping[str, tuple[float, float]], inputs: Values = None, parameters: Values = None,
+                         discrete: bool = False, V: CandidateLike | None = None, shape: tuple[int, int] = (400, 400),
+                         until: float | None = None, step: float | None = None, near: float = 0.02, far: float = 10.0,
+                         angles: Sequence[str] = (), threads: int = 1, progress: bool = True) -> RegionOfAttraction:
     """The outcomes of the states of a grid (h, w) about an equilibrium that attracts; `shape=(1000, 1000)` is a
     million.
 
@@ -166,15 +164,17 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
     duration, h = _times(about, verdict.poles, until, step)
     grid = _grid(about, labels, *axes)
     reach = np.array([max(map(abs, slice[label])) for label in labels])
+    places = [about.labels.index(label) for label in labels]
     scale = np.full(about.size, reach.max())
-    for label, size in zip(labels, reach, strict=True):
-        scale[about.labels.index(label)] = size
+    scale[places] = reach
     if not is_finite_number(near) or not is_finite_number(far) or not 0 < near < far:
         raise SignatureError(f"near is less than far, shares of the slice, not {shown(near)} and {shown(far)}")
+    for label in angles:
+        if label not in about.labels:
+            raise SignatureError(f"{about.name} has no entry {label!r}{did_you_mean(label, about.labels)}")
     turned = np.array([label in angles for label in about.labels])
-    _check_known(about, angles)
     reached = np.zeros(about.size)
-    reached[[about.labels.index(label) for label in labels]] = reach
+    reached[places] = reach
     beyond = far * np.maximum(scale, _overshoot(about, reached, duration, h))
     followed = _Followed(about, tried, duration, h, near * scale, beyond, turned, threads)
     return RegionOfAttraction(about, labels, *axes, followed.outcomes(grid.reshape(-1, about.size), progress).reshape(
@@ -264,21 +264,16 @@ def _grid(about: ErrorDynamics, labels: tuple[str, str], horizontal: Array, vert
 def _times(about: ErrorDynamics, poles: Array | None, until: float | None, step: float | None) -> tuple[float, float]:
     """How long, and by which steps."""
     assert poles is not None
+    wrong = f"a time to follow states, and its steps, are positive, not {shown(until)} and {shown(step)}"
     if any(time is not None and not is_finite_number(time) for time in (until, step)):
-        raise SignatureError(f"a time to follow states, and its steps, are positive, not {shown(until)} and "
-                             f"{shown(step)}")
+        raise SignatureError(wrong)
     slow = -np.log(np.abs(poles).max()) if about.discrete else -poles.real.max()
     if until is None and not slow > 0:
         raise SignatureError(f"the linear model of {about.name} does not settle: say `until` when to follow its states")
     duration = float(_SETTLED / slow) if until is None else until
     h = 1.0 if about.discrete else step or min(_FINE / max(float(np.abs(poles).max()), 1e-12), duration / _TURNS)
     if not 0 < duration < np.inf or not 0 < h <= duration:
-        raise SignatureError(f"a time to follow states, and its steps, are positive, not {shown(until)} and "
-                             f"{shown(step)}")
+        raise SignatureError(wrong)
     return duration, float(h)
 
 
-def _check_known(about: ErrorDynamics, labels: Sequence[str]) -> None:
-    for label in labels:
-        if label not in about.labels:
-            raise SignatureError(f"{about.name} has no entry {label!r}{did_you_mean(label, about.labels)}")

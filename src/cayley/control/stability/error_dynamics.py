@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 # A system; x' or x_next by x (n); or by the symbol of each coordinate its rate, or its next value
 Dynamics: TypeAlias = System | HasSystem | Kernel | Callable[[Array], Array] | Mapping["Symbol", "Expr"]
 
+Values: TypeAlias = Mapping[str, ArrayLike] | None  # of inputs, or of parameters, by name
+
 _AT_REST = 1e-8  # how far away the equilibrium may be, by the linear model, where the largest entry of A is one
 _SMALL = 200  # operations: more make no formulas that could be looked at
 
@@ -134,8 +136,8 @@ class ErrorDynamics(HoldsFunctions):
                                  "where it rests")
 
 
-def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: Mapping[str, ArrayLike] | None = None,
-                   parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> ErrorDynamics:
+def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: Values = None, parameters: Values = None,
+                   discrete: bool = False) -> ErrorDynamics:
     """The dynamics in displacements from an equilibrium `at`: of a system, a state by the names of its blocks, with its
     `inputs` and `parameters`; of a function of a vector (n), that vector; of equations, the values of their symbols, or
     nothing for the origin. `discrete`: functions and equations give the next state, not the rate.
@@ -157,8 +159,8 @@ def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: M
     return found
 
 
-def displaced(dynamics: Dynamics, at: StateLike | None, *, inputs: Mapping[str, ArrayLike] | None = None,
-              parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> ErrorDynamics:
+def displaced(dynamics: Dynamics, at: StateLike | None, *, inputs: Values = None, parameters: Values = None,
+              discrete: bool = False) -> ErrorDynamics:
     """The same about a state that need not be an equilibrium."""
     if isinstance(dynamics, Mapping):
         _check_none(inputs, parameters, "equations")
@@ -318,9 +320,8 @@ class SystemEquilibrium:
     __repr__ = brief
 
 
-def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *,
-                     inputs: Mapping[str, ArrayLike] | None = None,
-                     parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> SystemEquilibrium:
+def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *, inputs: Values = None,
+                     parameters: Values = None, discrete: bool = False) -> SystemEquilibrium:
     """The equilibrium that is found from the state `near`; `UnreachableError` if there is none to be found.
 
     >>> import cayley as cy

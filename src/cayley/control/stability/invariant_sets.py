@@ -158,9 +158,6 @@ def _listed(equations: list[Expr]) -> str:
     return ", ".join(f"{s} = 0" for s in equations)
 
 
-# By samples
-
-
 def _by_samples(candidate: Candidate, box: Array, seed: int) -> Finding:
     about = candidate.about
     other = _other_equilibrium(candidate, box, seed)

@@ -64,8 +64,6 @@ class LinearModel(StateSpace):
         for field, value in (("A", A), ("B", B), ("C", C), ("D", D), ("inputs", inputs), ("outputs", outputs)):
             object.__setattr__(self, field, value)
 
-    # Poles, zeros, responses
-
     @property
     def zeros(self) -> Array:
         """The finite s at which an input that is not zero leaves no output; for as many inputs as outputs."""
@@ -119,8 +117,6 @@ class LinearModel(StateSpace):
             raise SignatureError(f"{self.name} has the inputs {', '.join(self.inputs) or 'none'} and the outputs "
                                  f"{', '.join(self.outputs) or 'none'}: say which one of each")
         return self.between(input or 0, output or 0)
-
-    # Other forms
 
     def discretised(self, dt: float) -> LinearModel:
         """The exact model of steps of `dt` [s] in which u is held."""

@@ -19,7 +19,6 @@ f(A), f having each of them once, has a kernel as large as they are many.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +27,7 @@ from scipy.linalg import matrix_balance, solve_continuous_lyapunov, solve_discre
 
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, displaced
+from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, displaced
 from cayley.control.stability.signs import definiteness
 from cayley.control.stability.verdict import Finding, Scope, Verdict
 from cayley.dynamics.linearised.state_space import StateSpace
@@ -44,8 +43,7 @@ _KEPT = 1e-8  # of the largest derivative of the constraints
 
 
 def linear_stability(dynamics: Dynamics | StateSpace | ArrayLike, at: StateLike | None = None, *,
-                     inputs: Mapping[str, ArrayLike] | None = None,
-                     parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> Verdict:
+                     inputs: Values = None, parameters: Values = None, discrete: bool = False) -> Verdict:
     """The verdict of the linear model at an equilibrium of a system, of a function or of equations, as `error_dynamics`
     takes them, or of a system with constraints; or of a matrix A (n, n) or a `StateSpace`, which are linear systems
     themselves.

@@ -12,33 +12,17 @@ Where V falls along the dynamics, everything that starts in that set stays in it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array
+from cayley.control.stability import invariant_sets as sets
 from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
-from cayley.control.stability.error_dynamics import Dynamics, error_dynamics
-from cayley.control.stability.invariant_sets import (
-    ALONE,
-    FALLS,
-    POSITIVE,
-    STRICT,
-    UNBOUNDED,
-    ZERO,
-    RegionLike,
-    box_of,
-    concluded,
-    curvature_of_rate,
-    invariant_set,
-    named_box,
-    rounding_of_curvature,
-    set_in_words,
-    states_in,
-)
+from cayley.control.stability.error_dynamics import Dynamics, Values, error_dynamics
 from cayley.control.stability.signs import definiteness
 from cayley.control.stability.verdict import Finding, Verdict
 from cayley.errors import SignatureError
@@ -54,11 +38,9 @@ _POLISHED = 4  # of the worst samples
 _AWAY = 1e-5  # of the region: nearer to the equilibrium rounding decides the sign of V
 
 
-def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | None = None, *,
-                       inputs: Mapping[str, ArrayLike] | None = None,
-                       parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False,
-                       region: RegionLike | None = None, samples: int = 100_000, seed: int = 0,
-                       progress: bool = True) -> Verdict:
+def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | None = None, *, inputs: Values = None,
+                       parameters: Values = None, discrete: bool = False, region: sets.RegionLike | None = None,
+                       samples: int = 100_000, seed: int = 0, progress: bool = True) -> Verdict:
     """The verdict of a candidate V about an equilibrium; dynamics as `error_dynamics` takes them, V as `candidate`.
 
     `region`: how far displacements are sampled, by their labels or blocks: `{"q": 3.0, "qd[0]": (-1.0, 2.0)}`; one to
@@ -79,19 +61,17 @@ def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | Non
     if not isinstance(samples, (int, np.integer)) or samples < 1:
         raise SignatureError(f"at least one sample is needed, not {shown(samples)}")
     tried = candidate(about, V)
-    box = box_of(about, region)
-    d = states_in(box, samples, seed)
+    box = sets.box_of(about, region)
+    d = sets.states_in(box, samples, seed)
     claims = [*positive(tried, box, d)]
     if not _fails(claims):
         claims += falls(tried, box, d, progress)
-    if not _fails(claims) and not any(claim.claim == STRICT and claim.scope != "locally" for claim in claims):
+    if not _fails(claims) and not any(claim.claim == sets.STRICT and claim.scope != "locally" for claim in claims):
         claims += [_conserved(tried, box)] if tried.sign_of_rate.word == "zero" else (
-            invariant_set(tried, box, seed=seed))
-    verdict = concluded(about, tuple(claims), named_box(about, box))
+            sets.invariant_set(tried, box, seed=seed))
+    verdict = sets.concluded(about, tuple(claims), sets.named_box(about, box))
     return verdict if verdict.suggested is None and verdict.basis != "sampled" else replace(
         verdict, findings=(*verdict.findings, _kept_inside(tried, box, seed)))
-
-
 
 
 def _kept_inside(V: Candidate, box: Array, seed: int) -> Finding:
@@ -107,12 +87,12 @@ def positive(V: Candidate, box: Array, d: Array) -> list[Finding]:
     value = float(V.value(np.zeros(about.size)))
     scale = float(np.nanmax(np.abs(V.value(d)), initial=0.0))
     if not abs(value) <= 1e-12 * scale:
-        return [Finding(ZERO, "refuted", f"it is {value:.6g} there: subtract that", counterexample=about.states(
+        return [Finding(sets.ZERO, "refuted", f"it is {value:.6g} there: subtract that", counterexample=about.states(
             np.zeros(about.size)))]
-    zero = Finding(ZERO, "proved", "its value there is zero" + ("" if value == 0 else " to rounding"), "globally")
+    zero = Finding(sets.ZERO, "proved", "its value there is zero" + ("" if value == 0 else " to rounding"), "globally")
     if V.sign.word == "positive definite":
-        found = [zero, Finding(POSITIVE, "proved", V.sign.how, "globally")]
-        return [*found, Finding(UNBOUNDED, "proved", "a form that is positive definite does", "globally")]
+        found = [zero, Finding(sets.POSITIVE, "proved", V.sign.how, "globally")]
+        return [*found, Finding(sets.UNBOUNDED, "proved", "a form that is positive definite does", "globally")]
     near = _positive_nearby(V)
     if near is not None and near.outcome == "refuted":
         return [zero, near]
@@ -125,9 +105,9 @@ def positive(V: Candidate, box: Array, d: Array) -> list[Finding]:
     bad = away & ~(V.value(tried) > 0)
     if bad.any():
         at = tried[np.argmax(bad)]
-        return [zero, Finding(POSITIVE, "refuted", f"it is {float(V.value(at)):.6g} at a state", "in the region",
+        return [zero, Finding(sets.POSITIVE, "refuted", f"it is {float(V.value(at)):.6g} at a state", "in the region",
                               len(tried), about.states(at))]
-    sampled = Finding(POSITIVE, "sampled", f"at all of {len(tried)} states", "in the region", len(tried))
+    sampled = Finding(sets.POSITIVE, "sampled", f"at all of {len(tried)} states", "in the region", len(tried))
     return [zero, *([near] if near else []), sampled, _unbounded(V, box)]
 
 
@@ -141,15 +121,15 @@ def _positive_nearby(V: Candidate) -> Finding | None:
         down = -slope / np.linalg.norm(slope)
         for step in 10.0 ** -np.arange(2, 8):
             if V.value(step * down) < 0:
-                return Finding(POSITIVE, "refuted", "it has a slope at the equilibrium", counterexample=V.about.states(
-                    step * down))
+                return Finding(sets.POSITIVE, "refuted", "it has a slope at the equilibrium",
+                               counterexample=V.about.states(step * down))
     if not size or not np.isfinite(H).all():
         return None
     if np.abs(slope).max() > 1e-9 * size or not V.is_smooth:
         return None
     sign = definiteness((H + H.T) / 2)
     how = f"its second derivatives there have the {sign.how}"
-    return Finding(POSITIVE, "proved", how) if sign.is_definite else None
+    return Finding(sets.POSITIVE, "proved", how) if sign.is_definite else None
 
 
 def _unbounded(V: Candidate, box: Array) -> Finding:
@@ -162,10 +142,10 @@ def _unbounded(V: Candidate, box: Array) -> Finding:
         grows = (along[1:] > along[:-1] * (1 + 1e-3)) | np.isposinf(along[1:])
     if not grows.all():
         decade, ray = np.argwhere(~grows)[-1]
-        return Finding(UNBOUNDED, "open", f"in some directions it seems not to, {along[decade + 1, ray]:.4g} far away: "
-                       "nothing holds globally", "globally", len(rays),
+        return Finding(sets.UNBOUNDED, "open", f"in some directions it seems not to, {along[decade + 1, ray]:.4g} far "
+                       "away: nothing holds globally", "globally", len(rays),
                        V.about.states(_FAR[decade + 1] * rays[ray]))
-    return Finding(UNBOUNDED, "sampled", f"along {len(rays)} rays", "globally", len(rays))
+    return Finding(sets.UNBOUNDED, "sampled", f"along {len(rays)} rays", "globally", len(rays))
 
 
 def falls(V: Candidate, box: Array, d: Array, progress: bool) -> list[Finding]:
@@ -175,30 +155,30 @@ def falls(V: Candidate, box: Array, d: Array, progress: bool) -> list[Finding]:
         str(V.rate_expression)) < 100 else ""
     sign = V.sign_of_rate
     if sign.word == "negative definite":
-        return [Finding(STRICT, "proved", formula + sign.how, "globally")]
+        return [Finding(sets.STRICT, "proved", formula + sign.how, "globally")]
     if sign.word == "zero":
-        return [Finding(FALLS, "proved", "V' = 0 everywhere", "globally")]
+        return [Finding(sets.FALLS, "proved", "V' = 0 everywhere", "globally")]
     if sign.word == "negative semidefinite":
-        return [Finding(FALLS, "proved", f"{formula}{sign.how}; {set_in_words(V)}", "globally")]
-    near = definiteness(curvature_of_rate(V), rounding=rounding_of_curvature(V))
+        return [Finding(sets.FALLS, "proved", f"{formula}{sign.how}; {sets.set_in_words(V)}", "globally")]
+    near = definiteness(sets.curvature_of_rate(V), rounding=sets.rounding_of_curvature(V))
     if near.word in ("indefinite", "positive definite", "positive semidefinite"):
         rise = _rise_nearby(V, box)
         if rise is not None:
-            return [Finding(FALLS, "refuted", f"{formula}it rises as near to the equilibrium as you like: second "
+            return [Finding(sets.FALLS, "refuted", f"{formula}it rises as near to the equilibrium as you like: second "
                             f"derivatives of V' have the {near.how}", counterexample=about.states(rise))]
     at, tried = _worst_rate(V, box, d, progress)
     if at is not None:
-        return [Finding(FALLS, "refuted", f"{formula}it is {float(V.rate(at)):.6g} at a state", "in the region", tried,
-                        about.states(at))]
+        return [Finding(sets.FALLS, "refuted", f"{formula}it is {float(V.rate(at)):.6g} at a state", "in the region",
+                        tried, about.states(at))]
     strict = near.word == "negative definite" and V.is_smooth and about.is_smooth
-    words = f"{formula}at all of {tried} states" + ("" if strict else f"; {set_in_words(V)}")
-    found = [Finding(STRICT, "proved", f"its second derivatives there have the {near.how}")] if strict else []
-    return [*found, Finding(STRICT if strict else FALLS, "sampled", words, "in the region", tried)]
+    words = f"{formula}at all of {tried} states" + ("" if strict else f"; {sets.set_in_words(V)}")
+    found = [Finding(sets.STRICT, "proved", f"its second derivatives there have the {near.how}")] if strict else []
+    return [*found, Finding(sets.STRICT if strict else sets.FALLS, "sampled", words, "in the region", tried)]
 
 
 def _rise_nearby(V: Candidate, box: Array) -> Array | None:
     """A state near the equilibrium at which V' is positive, along the direction of its greatest curvature."""
-    way = np.linalg.eigh(curvature_of_rate(V))[1][:, -1] * (box[1] - box[0]).min()
+    way = np.linalg.eigh(sets.curvature_of_rate(V))[1][:, -1] * (box[1] - box[0]).min()
     steps = np.concatenate([side * 10.0 ** -np.arange(1, 7) for side in (1, -1)])[:, None] * way
     rises = V.rate(steps) > _ROUNDING * V.size_of_rate(steps)
     return np.asarray(steps[np.argmax(rises)]) if rises.any() else None
@@ -230,7 +210,7 @@ def _polished(least: Callable[[Array], float], starts: Array, box: Array) -> Arr
 
 
 def _conserved(V: Candidate, box: Array) -> Finding:
-    return Finding(ALONE, "refuted", "V is conserved: everything stays on its level", "globally",
+    return Finding(sets.ALONE, "refuted", "V is conserved: everything stays on its level", "globally",
                    counterexample=V.about.states(box[1] / 2))
 
 

@@ -104,8 +104,6 @@ class TaskMap:
 
     asked: FrameTask
 
-    # From the joints to the frame
-
     @cached_property
     def place(self) -> Kernel:
         """`place(q)`: the pose (..., 4, 4), or the point (..., 3) if turns do not count."""
@@ -155,8 +153,6 @@ class TaskMap:
     def acceleration_under(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
         """r'' (..., m) under joint forces."""
         return self.acceleration(q, qd, forward_dynamics_kernel(self.asked.tree)(q, qd, tau))
-
-    # And back
 
     def configuration(self, target: ArrayLike, start: ArrayLike | None = None, *,
                       limits: bool = True) -> InverseKinematicsResult:

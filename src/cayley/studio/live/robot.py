@@ -70,8 +70,6 @@ class Robot:
     def __repr__(self) -> str:
         return f"<{self.arm.name} in {self.view.url}>"
 
-    # Where it is
-
     @property
     def name(self) -> str:
         """Name of the robot."""
@@ -103,8 +101,6 @@ class Robot:
     def pose(self, frame: str | None = None) -> Array:
         """Current pose (4, 4) of a frame, in the root's frame."""
         return self.arm.pose(self._q, frame or self.frame)
-
-    # What panels ask of it
 
     def node(self, *steps: str) -> str:
         """The name of a node on it."""
@@ -207,8 +203,6 @@ class Robot:
         chance = self._poses(self.arm.random_configuration(_CHANCES, seed=0))[..., :3, 3].reshape(-1, 3)
         usual = np.quantile(chance, (0.05, 0.95), axis=0)
         return np.concatenate([self.outline(), self._in_scene(usual)])
-
-    # Nodes
 
     def _build(self) -> None:
         scene = self.view.server.scene

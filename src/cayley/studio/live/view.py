@@ -64,8 +64,6 @@ class View:
             self.close()
             raise
 
-    # Robots and what they do
-
     def add(self, arm: Mechanism, *, at: ArrayLike | None = None) -> Robot:
         """Add a robot at a point (3) or a pose (4, 4) of the scene, by default beside the others."""
         with self.update():
@@ -100,8 +98,6 @@ class View:
     def reach(self, pose: ArrayLike, frame: str | None = None) -> bool:
         """Bring a frame of the first robot to a pose (4, 4), as the gizmo does; whether it got there."""
         return self.robot.reach(pose, frame)
-
-    # The page
 
     @property
     def url(self) -> str:
@@ -151,8 +147,6 @@ class View:
         names = escape(", ".join(robot.name for robot in self.robots))
         return (f'<iframe title="Studio of {names}" src="{escape(self.url)}" '
                 f'style="width:100%;height:{_HEIGHT}px;border:0"></iframe>')
-
-    # What panels ask of it
 
     @property
     def floor(self) -> float:

@@ -65,8 +65,6 @@ class EndEffector(Panel):
         self.on(self._branch, self._choose_branch)
         self._choose_task()
 
-    # From scripts, too
-
     @property
     def gizmo(self) -> Array:
         """Pose of the gizmo (4, 4), in the root's frame."""
@@ -104,8 +102,6 @@ class EndEffector(Panel):
         if self.robot.frame not in self._closed_form_lacks:
             self.robot.view.post((self, "branches"), self._list_branches, _QUIET)
 
-    # Dragging
-
     def _dragged(self, event: TransformControlsEvent) -> None:
         self.held = True
         self.robot.view.post((self, "drag"), self._let_go if event.phase == "end" else self._follow)
@@ -130,8 +126,6 @@ class EndEffector(Panel):
         if float(np.max(found.opening)) < _TOLERANCE:
             self.robot.go(found.q)
         return bool(found.solved)
-
-    # Choices
 
     def _usual_task(self) -> str:
         """"pose" if the joints on the path can give the frame any pose, else "position"."""

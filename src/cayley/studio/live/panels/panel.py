@@ -50,8 +50,6 @@ class Panel(ABC):
     def halt(self) -> None:  # noqa: B027 (most move nothing)
         """Stop moving the robot."""
 
-    # For those who write one
-
     @property
     def gui(self) -> GuiApi:
         return self.robot.view.server.gui
