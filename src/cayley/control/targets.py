@@ -1,10 +1,8 @@
 """Targets of laws: a configuration of the joints or the pose of a frame, at rest or along a planned motion.
 
 Both are given by configurations, so that one motion of the joints is a target for any law; the target of a frame is
-where that motion brings it. The ports that a law may have are `target`, `target_qd` and `target_qdd` of joints, and
-`target`, `target_rate` and `target_acceleration` of frames. Laws of elastic drives also ask for the jerk and the snap.
-The snap is the derivative of the jerk by the time, on the graph of the motion's text. Where the jerk jumps, at breaks
-of a motion of too low an order, there is none: use smooth motions for elastic drives.
+where that motion brings it. Laws of elastic drives also ask for the jerk and the snap, its derivative by the time on
+the graph of the motion's text. Where the jerk jumps there is none: use smooth motions for elastic drives.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Random configurations within the limits of the joints: every joint on the way to a frame anywhere in its range,
-alike.
+"""Random configurations within the limits of the joints: every joint on the way to a frame anywhere in its range.
 
 A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all
-rotations, alike. A slide without an end raises an error; the limits of a floating joint are those of its position,
-its attitude is any. A joint that follows another does so.
-
-A place that the straight way of the actuated joints does not reach, because the branch ends on it, is tried again from
-the nearest places that were reached, a few times: pieces behind narrow passages may be missed.
+rotations. A slide without an end raises an error; the limits of a floating joint are those of its position. Of loops, a
+place that the straight way of the actuated joints does not reach is tried again from the nearest places that were
+reached, a few times: pieces behind narrow passages may be missed.
 """
 
 from __future__ import annotations

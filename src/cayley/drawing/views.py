@@ -1,12 +1,8 @@
 """Choice of the view of a mechanism: in space, or along the normal of the planes in which all of it moves.
 
 A mechanism is planar if every axis of a turn is parallel to one direction, and every slide is across it. The picture of
-a plane has z up if the plane contains it nearly, otherwise y; to the right is what points along x, or y, rather than
-against it.
-
-The task "position" of a planar mechanism is two rows, to the right and up; "orientation" is one, about the normal;
-"pose" is both. Elements of different units need a characteristic length: see
-`cayley.kinematics.singular.indices`.
+a plane has z up if the plane contains it nearly, otherwise y. The task "position" of a planar mechanism is two rows, to
+the right and up; "orientation" is one, about the normal; "pose" is both.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Membership of points in a workspace: a configuration within the limits that brings the frame there is searched for,
-from those of the nearest samples on, by damped least squares for all points at once. True is a proof, by the
-configuration; false says that none was found.
+from those of the nearest samples on, by damped least squares for all points at once. False says that none was found.
 
 Each cube between eight places of the grid is six tetrahedra about its diagonal; in each the surface is a triangle or
 two, with vertices on the edges. Neighbours share edges, so that the mesh is closed whatever the field is. Source: Doi

@@ -4,13 +4,11 @@ the errors of that trial.
     u_next(i) = filter of ( u(i) + kp e(i + 1) + kd e'(i + 1) )        over the periods i of the motion
 A law holds the arm meanwhile; u is added to its forces and held for a period. With the linear model of the closed loop,
 (e; e') = (e; e')_0 - G u, and the gains L, the next u is filter (1 - L G) u + ...: each trial is nearer than the
-one before, in the mean square of u, if the norm of that matrix is less than one (a spectral radius below one lets it
-converge in the end, but perhaps far away meanwhile). It is found with the model, by a batch of trials with a small push
-in each period. kd near the inertia over the period converges fast; a filter that forgets high frequencies makes the
-matrix smaller, and leaves an error there. What repeats is learned: friction, payload, wrong models; noise is not.
-Trials start alike, on the motion or beside it. Source: Arimoto, Kawamura & Miyazaki, Bettering operation of robots
-by learning, 1984, (5), (9); in lifted form Bristow, Tharayil & Alleyne, A survey of iterative learning control, 2006,
-(7), (15); spec S3-48, S3-53.
+one before, in the mean square of u, if the norm of that matrix is less than one. It is found with the model, by a batch
+of trials with a small push in each period. kd near the inertia over the period converges fast; a filter that forgets
+high frequencies makes the matrix smaller, and leaves an error there. Source: Arimoto, Kawamura & Miyazaki, Bettering
+operation of robots by learning, 1984, (5), (9); in lifted form Bristow, Tharayil & Alleyne, A survey of iterative
+learning control, 2006, (7), (15); spec S3-48, S3-53.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ leaves out.
     W_jk' = rate_j (s_j phi_k - leakage W_jk)        s = e' + slope e
 z is each joint's own velocity, as for friction, or the whole state (q, qd). Beside a passivity-based law with the same
 slope, M s' + C s + kd s = f - W phi, and V = s^T M s / 2 + |W - W*|^2 / (2 rate) falls by s^T kd s, but for what no
-weights W* can represent: s ends within that residue / kd. Centers must cover the velocities that occur: far from all of
-them the network is silent. Source: Sanner & Slotine, Gaussian networks for direct adaptive control, 1992; Lewis,
-Jagannathan & Yesildirek, Neural Network Control, 1999, 4.3; spec S3-48, S3-53.
+weights W* can represent: s ends within that residue / kd. Source: Sanner & Slotine, Gaussian networks for direct
+adaptive control, 1992; Lewis, Jagannathan & Yesildirek, Neural Network Control, 1999, 4.3; spec S3-48, S3-53.
 """
 
 from __future__ import annotations

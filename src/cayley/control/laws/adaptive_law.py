@@ -4,11 +4,9 @@
     V = s^T M s / 2 + e^T kp e / 2 + (theta - true)^T rate^-1 (theta - true) / 2        V' = -s^T kd s - e^T slope kp e
 theta (k) is how far the unknown parameters are from the model's, Y (nv, k) their regressor at the reference velocity v
 and its rate a (`reference_forces`). V never grows: errors go to zero, whatever the motion. The estimates become right
-only if the motion excites them: the mean of Y^T Y along the target must be regular (persistent excitation), and they
-converge the faster the larger its least eigenvalue is. What the motion does not tell apart stays a combination that
-tracks; and a rate that is too high lets one number stand in for another while the motion goes on: rates are in
-proportion to the squares of what the numbers may be wrong by. Without excitation noise lets estimates drift: `leakage`
-pulls them back to the model, and leaves a small error instead, and `bounds` keep them.
+only if the motion excites them: the mean of Y^T Y along the target must be regular (persistent excitation). Rates are
+in proportion to the squares of what the numbers may be wrong by. Without excitation noise lets estimates drift:
+`leakage` pulls them back to the model, and leaves a small error instead, and `bounds` keep them.
 Source: Slotine & Li, On the adaptive control of robot manipulators, 1987, (8)-(10); projection and leakage as in
 Ioannou & Sun, Robust Adaptive Control, 1996, 8.4; spec S3-48, S3-53.
 """

@@ -2,11 +2,10 @@
 
     tau = M (target'' + kd e' + kp e) + h - r        r' = gain (d - r)        (`momentum_observer`)
     M (e'' + kd e' + kp e) = r - d
-d is all that acts besides: of a constant or slow one the error dies with the slower of the error's own equation and
-exp(-gain t), without an offset. Where d changes with the frequency w, the part w / sqrt(w^2 + gain^2) of it is left.
-Noise of velocities comes through with the gain times M; a gain beyond what samples and delays allow, some tenth of the
-sampling frequency, shakes. Source: Ohnishi, Shibata & Murakami, Motion control for advanced mechatronics, 1996, with
-the momentum observer of De Luca & Mattone 2003; spec S3-48.
+d is all that acts besides: of a constant or slow one the error dies without an offset. Where d changes with the
+frequency w, the part w / sqrt(w^2 + gain^2) of it is left. A gain beyond some tenth of the sampling frequency shakes.
+Source: Ohnishi, Shibata & Murakami, Motion control for advanced mechatronics, 1996, with the momentum observer of
+De Luca & Mattone 2003; spec S3-48.
 """
 
 from __future__ import annotations

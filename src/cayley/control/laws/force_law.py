@@ -4,9 +4,8 @@
 Against a wall f = K r + c r' along a direction this is, with the law's forces of `task_dynamics`, which take what is
 measured off, the linear equation
     s^3 + (kd + kf c) s^2 + (kf K + ki c) s + ki K = 0, stable if kd kf > ki, however stiff the wall is: Routh
-and the force is f_d at rest, whatever of the arm, its payload and its friction the model does not know. Without ki an
-acceleration d that the model does not know of leaves f - f_d = d / kf. Away from the wall the frame moves with
-(kf f_d + ki z) / kd, so that it gets there: `wind_up` limits what ki z adds meanwhile [m/s^2].
+and the force is f_d at rest, whatever the model does not know; without ki an acceleration d that it does not know of
+leaves f - f_d = d / kf. Away from the wall the frame moves with (kf f_d + ki z) / kd: `wind_up` limits ki z [m/s^2].
 Source: Khatib 1987, (34)-(45); Siciliano and Villani, Robot Force Control, 1999, 3.2.
 """
 
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, law_ports, tree_for
 from cayley.control.task_space.task_dynamics import Selection, TaskDynamics, axes_of
 from cayley.systems import Record, State, System
@@ -36,8 +35,7 @@ def force_control(arm: ArmLike, frame: str, along: str | Sequence[str], kf: Arra
     Inputs `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or those of the
     root, "world", and `target_force` (k), what the frame shall exert `along` the axes "x", "y", "z", "rx", "ry", "rz"
     of the root, or of `task_axes` (3, 3), whose columns they are; of a redundant arm `null_tau`; output `tau`. Gains
-    are of the k axes: kf [1/kg, 1/(kg m^2)], kd [1/s]. Where the measured or the wanted force is not finite, there is
-    no error of it; forces are zero where they depend on anything else that is not finite.
+    are of the k axes: kf [1/kg, 1/(kg m^2)], kd [1/s]. A force that is not finite has no error.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
@@ -57,13 +55,12 @@ def force_control(arm: ArmLike, frame: str, along: str | Sequence[str], kf: Arra
     k = len(chosen.rows)
     memory = integral_action(ki, wind_up, k, lambda u, p: force_error(felt, u, p.task_axes, chosen.pressed))
 
-    def law(x: State, u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         error = force_error(felt, u, p.task_axes, chosen.pressed)
         wanted = p.kf * error - p.kd * (felt.jacobian(u.q, p.task_axes) @ u.qd)
         return felt.forces(u, memory.added(wanted, x, p), wrench=felt.measured(u), turned=p.task_axes)
 
     return System(
-        name, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
+        name, output=law, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
         inputs={**law_ports(tree, "q qd"), **felt.sensed, **law_ports(tree, "target_force", pressed=k), **felt.besides},
-        parameters={"kf": gains_of(kf, k, "kf"), "kd": gains_of(kd, k, "kd"), **memory.gains, "task_axes": turned},
-        output=lambda t, x, u, p: law(x, u, p))
+        parameters={"kf": gains_of(kf, k, "kf"), "kd": gains_of(kd, k, "kd"), **memory.gains, "task_axes": turned})

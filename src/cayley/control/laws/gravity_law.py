@@ -2,9 +2,9 @@
 
     tau = kp (target - q) - kd qd + g(q)                        V = qd^T M qd / 2 + e^T kp e / 2        V' = -qd^T kd qd
     voltage = kp (target - q) - kd qd + g(q) / K_hat            the same with K_hat kp and K_hat (ke N + kd)
-V' is zero wherever the arm stands, so V alone shows that the arm stays near the target; it reaches it by LaSalle's
-theorem, as it can stand nowhere else. The Lyapunov function is that of PD: integral action, which takes away the offset
-of a wrong model, is stable for small ki. Source: Yamamoto (6.34)-(6.39), with the signs of spec E3-31, E3-32; S3-44.
+The arm reaches the target by LaSalle's theorem, as it can stand nowhere else. V is that of PD: integral action, which
+takes away the offset of a wrong model, is stable for small ki. Source: Yamamoto (6.34)-(6.39), with the signs of spec
+E3-31, E3-32; S3-44.
 """
 
 from __future__ import annotations
@@ -64,16 +64,15 @@ def pd_with_gravity(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | 
     memory = integral_action(ki, wind_up, n, lambda u, p: configuration_difference(tree, u.q, u.target), signed=signed)
     gains = {"kp": gains_of(kp, n, "kp", signed=signed), "kd": gains_of(kd, n, "kd", signed=signed), **memory.gains}
 
-    def law(x: State, u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         held = drives.at(u.q).spread(gravity(u.q))
         wanted = p.kp * configuration_difference(tree, u.q, u.target) - p.kd * u.qd + held / gain
         return finite_or(memory.added(wanted, x, p), 0.0)
 
     made = System(
-        name, state=memory.state, inputs=law_ports(tree, "q qd target"), outputs={output: n},
+        name, output=law, state=memory.state, inputs=law_ports(tree, "q qd target"), outputs={output: n},
         parameters={word: value if word == "wind_up" else drives.is_driven * value for word, value in gains.items()},
-        derivative=memory.derivative,
-        output=lambda t, x, u, p: law(x, u, p))
+        derivative=memory.derivative)
     return made if compensator is None else compensated(made, compensator)
 
 

@@ -3,8 +3,7 @@
     moved      r'' = r_d'' + kd (r_d' - r') + kp e               then  e'' + kd e' + kp e = 0
     pressed    r'' = kf (f_d - f) + ki z - kd r'                  f = f_d at rest, as in `force_law`
 Which is which is a `Selection`: artificial constraints, complementary to the natural ones of the contact. The rows do
-not disturb each other, as the inertia that the frame feels is in between (`task_dynamics`) and what is measured is
-taken off, friction along the wall too. Axes that are in neither are the arm's own: redundant arms have `null_tau`.
+not disturb each other, as the inertia that the frame feels is in between (`task_dynamics`).
 Source: Mason 1981; Raibert and Craig 1981; Khatib 1987, (26)-(45), with the selection in the axes of the task.
 """
 
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import ArmLike, gains_of, integral_action
 from cayley.control.laws.force_law import force_error
 from cayley.control.task_space.task_dynamics import AXES, Selection, TaskDynamics, axes_of
@@ -33,8 +32,7 @@ def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike
     a pose (4, 4) where turns are positions, with `target_rate` and `target_acceleration` (3 or 6), all of these in the
     root's axes, of which the axes of position count; of a redundant arm `null_tau`; output `tau`. Axes are those of the
     root, or of `task_axes` (3, 3), whose columns they are. `kp` is of the axes of position, `kf` and `ki` of those of
-    force, `kd` of all. Where the measured or the wanted force is not finite, there is no error of it; forces are zero
-    where they depend on anything else that is not finite.
+    force, `kd` of all. A force that is not finite has no error.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
@@ -66,7 +64,7 @@ def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike
         six = rows if turns else np.concatenate([rows, np.zeros(3)])
         return felt.in_rows(six, task_axes)[moved]
 
-    def law(x: State, u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         braked = -p.kd * (felt.jacobian(u.q, p.task_axes) @ u.qd)
         error = p.kf * force_error(felt, u, p.task_axes, pressed)
         moving = (in_moved(u.target_acceleration, p.task_axes) + p.kd[moved] * in_moved(u.target_rate, p.task_axes)
@@ -76,10 +74,9 @@ def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike
         return felt.forces(u, np.stack([wanted[k] for k in range(m)]), wrench=felt.measured(u), turned=p.task_axes)
 
     return System(
-        name, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
+        name, output=law, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
         inputs={**asked.ports("q qd"), **felt.sensed,
                 **asked.ports("target target_rate target_acceleration target_force", rows=6 if turns else 3,
                               pressed=len(pressed)), **felt.besides},
         parameters={"kp": gains_of(kp, len(moved), "kp"), "kd": gains_of(kd, m, "kd"),
-                    "kf": gains_of(kf, len(pressed), "kf"), **memory.gains, "task_axes": turned},
-        output=lambda t, x, u, p: law(x, u, p))
+                    "kf": gains_of(kf, len(pressed), "kf"), **memory.gains, "task_axes": turned})

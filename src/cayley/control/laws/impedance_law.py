@@ -4,10 +4,9 @@
     without                     Lambda(q) x'' + damping x' + stiffness x = w      the inertia is the one that it feels
 Both are exact for positions and for turns about one axis; of other turns the moment of the spring is the one of its
 energy x^T stiffness x / 2, x their rotation vector (`task_error`), and x'' and x' are rates of the angular velocity.
-In the first the wrench at the frame is taken off and the asked inertia put in its place (`task_dynamics`); in the
-second nothing is measured. At rest a wrench w moves the frame by stiffness^-1 w, and against a wall of stiffness K it
-presses with (1/stiffness + 1/K)^-1 times how far the target is behind it. Near singular postures the equation does not
-hold in the direction that the frame cannot move in; forces stay bounded, and the arm stretches to targets out of reach.
+At rest a wrench w moves the frame by stiffness^-1 w, and against a wall of stiffness K it presses with (1/stiffness +
+1/K)^-1 times how far the target is behind it. Near singular postures the equation does not hold in the direction that
+the frame cannot move in; forces stay bounded, and the arm stretches to targets out of reach.
 Source: Hogan 1985; Siciliano and Villani 1999, 2.3, 3.1; Ott 2008.
 """
 
@@ -16,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.solving.linear import ldl_solve
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import ArmLike, matrix_of
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
-from cayley.systems import Record, System
+from cayley.systems import Record, State, System
 
 
 def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: ArrayLike,
@@ -32,8 +31,7 @@ def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: A
     `target_acceleration` (m) of its rows in the root's axes, and, with an `inertia`, `wrench_<frame>` (6), the measured
     force and moment ON the frame in its own `axes` or those of the root, "world"; of a redundant arm `null_tau`; output
     `tau`. `stiffness`, `damping` and `inertia` are of the m rows: one for all, each its own (m), or matrices (m, m).
-    Without an inertia the frame has its own, and nothing is measured. A measured force that is not finite counts as
-    none; forces are zero where they depend on anything else that is not finite.
+    Without an inertia the frame has its own, and nothing is measured. A force that is not finite counts as none.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")
@@ -53,7 +51,7 @@ def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: A
     if inertia is not None:
         matrices["inertia"] = matrix_of(inertia, m, "inertia", definite=True)
 
-    def law(u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         error = asked.error(u.q, u.target)
         push = (asked.pull(error, p.stiffness @ error)
                 + p.damping @ (u.target_rate - felt.jacobian(u.q) @ u.qd))
@@ -64,7 +62,6 @@ def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: A
         return felt.forces(u, wanted, wrench=wrench)
 
     return System(
-        name, outputs={"tau": tree.nv}, parameters=matrices,
+        name, output=law, outputs={"tau": tree.nv}, parameters=matrices,
         inputs={**asked.ports("q qd target target_rate target_acceleration"),
-                **({} if inertia is None else felt.sensed), **felt.besides},
-        output=lambda t, x, u, p: law(u, p))
+                **({} if inertia is None else felt.sensed), **felt.besides})

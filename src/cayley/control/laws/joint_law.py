@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, tree_for
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems import Port, Record, State, System
@@ -35,14 +35,13 @@ def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None
     parameters = {"kp": gains_of(kp, count, "kp", signed=signed), "kd": gains_of(kd, count, "kd", signed=signed),
                   **memory.gains}
 
-    def law(x: State, u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         return finite_or(memory.added(p.kp * (u.target - u.q) + p.kd * (u.target_qd - u.qd), x, p), 0.0)
 
     return System(
-        name, state=memory.state, parameters=parameters, outputs={output: count}, acts=True,
+        name, output=law, state=memory.state, parameters=parameters, outputs={output: count}, acts=True,
         inputs={"q": count, "qd": count, "target": count, "target_qd": Port((count,), default=0.0)},
-        derivative=memory.derivative,
-        output=lambda t, x, u, p: law(x, u, p))
+        derivative=memory.derivative)
 
 
 def joint_pd(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:

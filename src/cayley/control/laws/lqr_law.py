@@ -7,9 +7,8 @@ forces on the linearised arm.
     X = A^T X A - A^T X B (R + B^T X B)^-1 B^T X A + Q        K = (R + B^T X B)^-1 B^T X A        of steps
 A and B are those of `arm.linearize` at rest at q, with the integrals as further states. With a `period` the gains are
 those of the discrete Riccati equation, of forces that are held for a period. Joints may lack drives if the driven ones
-reach every mode that does not decay (Popov, Belevitch and Hautus); the error names a mode that they do not reach. Far
-from the equilibrium the model is wrong, and nothing is promised. Source: Anderson & Moore, Optimal Control, 1990, 2.4,
-3.1, 11.1; Balafoutis & Patel (7.2.1); spec S3-48.
+reach every mode that does not decay (Popov, Belevitch and Hautus); the error names a mode that they do not reach.
+Source: Anderson & Moore, Optimal Control, 1990, 2.4, 3.1, 11.1; Balafoutis & Patel (7.2.1); spec S3-48.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
     tau = J^T (Lambda a + mu + p) + N^T (h + tau0)        a = r'' + kd (r' - J qd) + kp e + ki z
 Then e'' + kd e' + kp e + ki z = 0, exactly for positions and for turns about one axis, for other turns to first order
 in the error, whatever tau0 does (`task_dynamics`). A redundant arm has the input `null_tau`, any law of the joints;
-what it does besides dies out with `null_damping`. Where the arm is not redundant it is resolved acceleration; of
-redundant arms that one accelerates least, this one with the least kinetic energy. Near singular postures and for
-targets out of reach the frame is taken to be lighter than it is: forces stay bounded, and the arm stretches.
+what it does besides dies out with `null_damping`. Near singular postures and for targets out of reach the frame is
+taken to be lighter than it is: forces stay bounded, and the arm stretches.
 Source: Khatib, A unified approach for motion and force control, 1987, (12)-(17), (51).
 """
 
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import ArmLike, gains_of, integral_action
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
@@ -44,13 +43,12 @@ def operational_space(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki
     m = asked.size
     memory = integral_action(ki, wind_up, m, lambda u, p: asked.error(u.q, u.target))
 
-    def law(x: State, u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         rate = u.target_rate - asked.jacobian(u.q) @ u.qd
         wanted = u.target_acceleration + p.kd * rate + p.kp * asked.error(u.q, u.target)
         return felt.forces(u, memory.added(wanted, x, p))
 
     return System(
-        name, state=memory.state, outputs={"tau": asked.tree.nv}, derivative=memory.derivative,
+        name, output=law, state=memory.state, outputs={"tau": asked.tree.nv}, derivative=memory.derivative,
         inputs={**asked.ports("q qd target target_rate target_acceleration"), **felt.besides},
-        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **memory.gains},
-        output=lambda t, x, u, p: law(x, u, p))
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **memory.gains})

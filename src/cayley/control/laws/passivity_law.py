@@ -4,9 +4,8 @@
     M s' + C s + kd s + kp e = 0        V = s^T M s / 2 + e^T kp e / 2        V' = -s^T kd s - e^T slope kp e
 With slope = 0 it is PD+ of Paden & Panja: V' = -e'^T kd e', and the error goes to zero by LaSalle's theorem (that of
 Matrosov for targets that move); with slope > 0 and kp = 0 that of Slotine & Li, of which s dies exponentially. Of a
-model that is wrong by d the loop is M s' + C s + kd s + kp e = d, bounded for bounded d: passivity asks for no more
-than kd > 0, where computed torque multiplies its errors by a wrong M. Sources: Paden & Panja, Globally asymptotically
-stable PD+ controller, 1988; Slotine & Li 1987; spec S3-48.
+model that is wrong by d the loop is M s' + C s + kd s + kp e = d, bounded for bounded d. Sources: Paden & Panja,
+Globally asymptotically stable PD+ controller, 1988; Slotine & Li 1987; spec S3-48.
 """
 
 from __future__ import annotations

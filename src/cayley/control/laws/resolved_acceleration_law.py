@@ -5,8 +5,7 @@ exactly for positions and for turns about one axis; for other turns to first ord
 solved by qdd* = J^T (J J^T + damping)^-1 (...) + what no row feels, so that a redundant arm moves least and what it
 does besides dies out with `null_damping`. Near singular postures, where det(J J^T) is less than `near` times that of an
 isotropic matrix of the same trace, damping sets in (Nakamura): accelerations stay bounded, and the error is not that of
-the equation. Out of reach, the arm stays stretched towards its target, and may swing about it.
-Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34.
+the equation. Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike
     inverse = inverse_dynamics_kernel(tree)
     memory = integral_action(ki, wind_up, m, lambda u, p: asked.error(u.q, u.target))
 
-    def law(x: State, u: Record, p: Record) -> Array:
+    def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
         here = drives.at(u.q, u.qd)
         all_rows = asked.jacobian(u.q)
         J = here.rows(all_rows)
@@ -68,11 +67,10 @@ def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike
         return finite_or(inverse(u.q, u.qd, here.acceleration(led)), 0.0)
 
     return System(
-        name, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
+        name, output=law, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
         inputs=asked.ports("q qd target target_rate target_acceleration"),
         parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **memory.gains, "damping": damping,
-                    "near": near},
-        output=lambda t, x, u, p: law(x, u, p))
+                    "near": near})
 
 
 def _damped_solve(A: Array, b: Array, damping: Scalar, near: Scalar) -> Array:

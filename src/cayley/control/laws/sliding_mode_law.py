@@ -5,10 +5,9 @@
 b (nv) bounds what the model is wrong by: a constant `bound`, and |Y| uncertainty of parameters that may be wrong by so
 much (`unknown_parameters`). The sliding surface s = 0 is reached in finite time, and there the error dies as
 e' = -slope e, whatever the arm is. Within the boundary layer the law is linear in s: the error ends within layer /
-slope, and the forces are smooth. Without a layer forces jump whenever s changes its sign; drives and samples that are
-late make that a chattering of the size b + reach, whose frequency is that of the sampling. A layer should be some
-times what s moves in a period, (b + reach) period / M. Source: Slotine & Li, Applied Nonlinear Control, 1991, 7.1-7.2
-and 9.1 (of arms), reaching condition (7.5), boundary layer (7.23); spec S3-48.
+slope, and the forces are smooth. Without a layer they chatter; it should be some times what s moves in a period,
+(b + reach) period / M. Source: Slotine & Li, Applied Nonlinear Control, 1991, 7.1-7.2 and 9.1 (of arms), reaching
+condition (7.5), boundary layer (7.23); spec S3-48.
 """
 
 from __future__ import annotations

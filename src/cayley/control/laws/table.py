@@ -3,8 +3,7 @@
 A law of an arm is a system that gives out forces (or voltages) from what is measured and wanted, and maybe remembers:
 
     tau = law(t, x, q, qd, target, ...)        dx/dt = derivative(t, x, q, qd, target, ...)
-Whoever drives an arm by one needs to know no more than the names of its ports, so that what is added to the table later
-works everywhere. Source: Yamamoto 6.2, spec S3-48.
+Source: Yamamoto 6.2, spec S3-48.
 """
 
 from __future__ import annotations

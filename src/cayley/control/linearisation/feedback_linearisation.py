@@ -2,15 +2,12 @@
 
     y1 = q,  y2 = q',  y3 = q'' = M^-1 (P - h),  y4 = q''' = M^-1 (P' - (M q'' + h)' without q''')
     tau = the forces of the motors along the motion (q, q', y3, y4, v)        then  q'''' = v
-P are the pulls of the springs, h has gravity in it, and the forces for a wished snap v are those of inverse dynamics,
-by one text. The outer loop places the poles of the chains. A joint without a spring becomes a chain of four as well, by
-two integrators before its force, which are the state of the law: what it does would otherwise jerk the elastic ones.
-It is the law for the reduced model, of rotors that only spin: what they feel because their carriers turn is left to the
-outer loop. Sources: Mladenova 7.4.2 (294)-(304), with gravity as in spec E-50, R-54; De Luca 1998 for mixed drives.
-
-y^(r) = v,   v = y_d^(r) + k(r-1) (y_d^(r-1) - y^(r-1)) + ... + k0 (y_d - y)
-The error then obeys e^(r) + k(r-1) e^(r-1) + ... + k0 e = 0, whose roots are the poles. Source: Mladenova 7.4.2, spec
-R-54.
+    y^(r) = v,   v = y_d^(r) + k(r-1) (y_d^(r-1) - y^(r-1)) + ... + k0 (y_d - y)        the outer loop
+P are the pulls of the springs, h has gravity in it. The error obeys e^(r) + k(r-1) e^(r-1) + ... + k0 e = 0, of
+which the roots are the poles. A joint without a spring becomes a chain of four as well, by two integrators before its
+force, the state of the law. It is the law for the reduced model, of rotors that only spin: what they feel because their
+carriers turn is left to the outer loop. Sources: Mladenova 7.4.2 (294)-(304), with gravity as in spec E-50, R-54; De
+Luca 1998 for mixed drives.
 """
 
 from __future__ import annotations

@@ -2,11 +2,9 @@
 
 For polynomials this is algebra. The s that vanish together where V' does span an ideal; on an invariant part their
 derivatives along the dynamics vanish too, L_F s, L_F L_F s, ..., which are added until nothing new comes. If every
-coordinate is then in the radical of the ideal, the equilibrium is all that stays, which proves it. (Where more is left,
-it may still be complex: other real points are searched.) For other functions, states of the set are sampled: V must
-fall from each of them, and there must be no other equilibrium. Source: spec S3-49, E3-32, E3-44.
-
-A verdict is proved only if all its claims are; results of samples are reported as samples.
+coordinate is then in the radical of the ideal, the equilibrium is all that stays, which proves it; otherwise other real
+points are searched. For other functions, states of the set are sampled: V must fall from each of them, and there must
+be no other equilibrium. Source: spec S3-49, E3-32, E3-44.
 """
 
 from __future__ import annotations

@@ -9,11 +9,10 @@ unit circle takes the place of the axis. Poles count as left or right when the s
 for every matrix as near to A as rounding. Whether poles lie on the axis is exact for the numbers of A as they stand.
 Source: Yamamoto Appendix H, spec S3-49.
 
-The characteristic polynomial p of A is one of rational numbers. Its roots on the imaginary axis are among those that it
-shares with p(-s), g = gcd(p, p(-s)), which is a polynomial in s^2 but for a power of s: they are on the axis where s^2
-is real and not positive. p / g has none there, and Routh's scheme says whether it has any beyond. The unit circle
-becomes the axis by s = (z - 1) / (z + 1), where z = -1 is counted apart. Poles on the boundary have no Jordan blocks if
-f(A), f having each of them once, has a kernel as large as they are many.
+The characteristic polynomial p of A is one of rational numbers. Its roots on the imaginary axis are among those of
+g = gcd(p, p(-s)), a polynomial in s^2 but for a power of s, where s^2 is real and not positive; Routh's scheme says
+whether p / g has any beyond. The unit circle becomes the axis by s = (z - 1) / (z + 1), where z = -1 is counted apart.
+Poles on the boundary have no Jordan blocks if f(A), f having each of them once, has a kernel as large as they are many.
 """
 
 from __future__ import annotations

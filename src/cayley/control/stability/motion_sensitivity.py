@@ -4,11 +4,9 @@
     dx' = A(t) dx + B(t) dtau        dx(t) = Phi(t, s) dx(s) + integral Phi(t, r) B(r) dtau(r) dr        x = (q, qd)
 D, V, P and the derivative of inverse dynamics ID are those of the running state, so there is no error but that of the
 integration; of mechanisms with constraints they are the derivatives of forward dynamics. The parameters are those of
-`cayley.model.parameters`: masses, centres and inertias, lengths and angles of the places of joints, drives, gravity.
-`arm.with_payload("tool", 0.0)` adds the parameter "payload1.mass" of a payload without mass.
-A and B are those of the linearised arm at the states of the nominal motion. Perturbations are along the velocities,
-where coordinates are more than these; errors are of second order.
-Source: Balafoutis & Patel (1.1.3), 7.1, spec R8.9, S1-109.
+`cayley.model.parameters`; `arm.with_payload("tool", 0.0)` adds the "payload1.mass" of a payload without mass. A and B
+are those of the linearised arm at the states of the nominal motion. Perturbations are along the velocities, where
+coordinates are more than these. Source: Balafoutis & Patel (1.1.3), 7.1, spec R8.9, S1-109.
 """
 
 from __future__ import annotations

@@ -8,14 +8,11 @@ accelerates nothing of the task, h = C qd + g, mu = Lambda (J M^-1 C qd - J' qd)
 
 Near singular postures the frame is all but immovable in some direction, and Lambda grows without bounds. It is found by
 J M^-1 J^T = L D L^T, and pivots of D that are less than `near` tr(J J^T) / (m tr M), of the m rows of lengths and of
-those of turns apart, are raised to that: the frame counts as no heavier. As M is no more than its trace, nothing is
-changed where the rows of J J^T are independent to within `near` of their mean. Forces stay bounded, and r'' is less
-than wanted in that direction. Source: Khatib 1987; Gill and Murray 1974.
+those of turns apart, are raised to that. Forces stay bounded, and r'' is less than wanted in that direction. Source:
+Khatib 1987; Gill and Murray 1974.
 
-A `Selection` says along which axes a law controls the position and along which the force. A contact imposes natural
-constraints: no velocity into a wall, no force along it without friction. A law can impose only the complementary,
-artificial ones: forces where the velocity is given, positions where the force is. Axes in neither are left to the arm.
-Source: Mason 1981; Raibert and Craig 1981.
+A `Selection` says along which axes a law controls the position and along which the force: a contact imposes natural
+constraints, and a law only the complementary, artificial ones. Source: Mason 1981; Raibert and Craig 1981.
 """
 
 from __future__ import annotations
