@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import cayley as cy
 from cayley.control import digital, excitation, motion_target, passivity_based_lyapunov, unknown_names
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.reference_forces import reference_forces, reference_regressor, unknown_parameters
+from cayley.control.laws.passivity_law import reference_forces, reference_regressor, unknown_parameters
 from cayley.dynamics.identification import MOMENTS_FROM_INERTIA, linear_model
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.planning import FunctionOfTime

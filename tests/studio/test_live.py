@@ -18,7 +18,6 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.kinematics.forward import body_poses
 from cayley.studio.fall import demonstration
 from cayley.studio.live import View
-from cayley.studio.live.figure import shaped, sticks
 from cayley.studio.live.panels import (
     PANELS,
     CenterOfMass,
@@ -31,8 +30,8 @@ from cayley.studio.live.panels import (
     Reach,
     Simulation,
 )
-from cayley.studio.live.robot import node_name
-from cayley.studio.live.running import STEP, Running, Settings, laws_for
+from cayley.studio.live.panels.simulation import STEP, Running, Settings, laws_for
+from cayley.studio.live.robot import node_name, shaped, sticks
 from cayley.studio.live.server import refusal
 from cayley.studio.live.worker import Worker
 from fuzz.abrupt_clients import handshake

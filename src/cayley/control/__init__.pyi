@@ -6,7 +6,6 @@ from cayley.control.actuators.motors import dc_motors as dc_motors
 from cayley.control.actuators.motors import motors_of as motors_of
 from cayley.control.actuators.motors import voltage_commands as voltage_commands
 from cayley.control.actuators.motors import voltage_dynamics as voltage_dynamics
-from cayley.control.actuators.through_springs import through_springs as through_springs
 from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.compensators.compensation import compensated as compensated
 from cayley.control.compensators.fuzzy_compensator import fuzzy_rules as fuzzy_rules
@@ -62,6 +61,7 @@ from cayley.control.signals import dry_friction as dry_friction
 from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
+from cayley.control.signals import through_springs as through_springs
 from cayley.control.stability.attraction import RegionOfAttraction as RegionOfAttraction
 from cayley.control.stability.attraction import region_of_attraction as region_of_attraction
 from cayley.control.stability.error_dynamics import ErrorDynamics as ErrorDynamics
@@ -77,6 +77,8 @@ from cayley.control.stability.linear_model import LinearModel as LinearModel
 from cayley.control.stability.linear_model import digital_matrix as digital_matrix
 from cayley.control.stability.linear_model import from_control as from_control
 from cayley.control.stability.linear_model import linear_model as linear_model
+from cayley.control.stability.linear_stability import Finding as Finding
+from cayley.control.stability.linear_stability import Verdict as Verdict
 from cayley.control.stability.linear_stability import linear_stability as linear_stability
 from cayley.control.stability.linear_stability import lyapunov_matrix as lyapunov_matrix
 from cayley.control.stability.lyapunov import lyapunov_stability as lyapunov_stability
@@ -85,8 +87,6 @@ from cayley.control.stability.motion_sensitivity import linear_along as linear_a
 from cayley.control.stability.motion_sensitivity import trajectory_sensitivity as trajectory_sensitivity
 from cayley.control.stability.signs import Definiteness as Definiteness
 from cayley.control.stability.signs import definiteness as definiteness
-from cayley.control.stability.verdict import Finding as Finding
-from cayley.control.stability.verdict import Verdict as Verdict
 from cayley.control.targets import FrameAim as FrameAim
 from cayley.control.targets import JointAim as JointAim
 from cayley.control.targets import motion_target as motion_target

@@ -28,8 +28,7 @@ from cayley.control.arms import HasTree, tree_for
 from cayley.control.signals import digital, saturation
 from cayley.control.stability.error_dynamics import displaced, find_equilibrium
 from cayley.control.stability.linear_model import digital_matrix, entries
-from cayley.control.stability.linear_stability import linear_stability, of_error_dynamics, of_matrix
-from cayley.control.stability.verdict import Verdict
+from cayley.control.stability.linear_stability import Verdict, linear_stability, of_error_dynamics, of_matrix
 from cayley.control.targets import Aim, JointAim, check_gives_forces
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError

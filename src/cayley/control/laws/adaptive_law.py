@@ -21,9 +21,9 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import ArmLike, finite_or, law_ports, limits_of, numbers_of, positive_gains_of, tree_for
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.reference_forces import (
+from cayley.control.laws.passivity_law import (
     UnknownParameters,
+    passive_gains,
     reference,
     reference_forces,
     unknown_parameters,

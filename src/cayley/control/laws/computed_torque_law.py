@@ -11,10 +11,10 @@ about that divided by kp; integral action takes it away, while kd kp > ki (Routh
 from __future__ import annotations
 
 from cayley.compiler.typing import ArrayLike
-from cayley.control.actuators.through_springs import through_springs
 from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, law_ports, tree_for, tree_of
 from cayley.control.compensators.compensation import Compensator, compensated
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
+from cayley.control.signals import through_springs
 from cayley.dynamics.elastic_drives.elastic_arm import elastic_arm
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference

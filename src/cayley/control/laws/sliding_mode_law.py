@@ -21,8 +21,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import ArmLike, finite_or, law_ports, positive_gains_of, tree_for
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.reference_forces import reference, reference_forces, unknown_parameters
+from cayley.control.laws.passivity_law import passive_gains, reference, reference_forces, unknown_parameters
 from cayley.errors import SignatureError
 from cayley.systems import Record, System
 

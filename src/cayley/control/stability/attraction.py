@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import expm
 
 from cayley.compiler.typing import Array, is_finite_number
-from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, error_dynamics
+from cayley.control.stability.invariant_sets import Candidate, CandidateLike, candidate
 from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.showing import Pictured, brief, shown_once

@@ -19,10 +19,10 @@ from scipy.optimize import minimize
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.control.stability import invariant_sets as sets
-from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
 from cayley.control.stability.error_dynamics import Dynamics, Values, error_dynamics
+from cayley.control.stability.invariant_sets import Candidate, CandidateLike, candidate
+from cayley.control.stability.linear_stability import Finding, Verdict
 from cayley.control.stability.signs import definiteness
-from cayley.control.stability.verdict import Finding, Verdict
 from cayley.errors import SignatureError
 from cayley.systems import StateLike
 from cayley.systems.progress import PatientBar
