@@ -13,10 +13,17 @@ The robust form is solved by orthonormal columns of the equations w x P = dP the
 condition, and would lose twice the digits for points that are nearly on a line.
 
 Source: Ruggiu (2.22)-(2.37), spec 3.5.
+
+>>> points, rates = [[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]
+>>> angular_velocity_from_points_by_trace(points, rates), angular_velocity_from_points(points, rates).round(12)
+(array([ 1., -2.,  3.]), array([ 1., -2.,  3.]))
+>>> angular_acceleration_from_points(points, [0.0, 0.0, 0.0], [[0, 3, -2], [-6, 0, 2], [6, -3, 0]]).round(12)
+array([1., 2., 3.])
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +33,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, refuse
+from cayley.geometry.formula import formula
 from cayley.geometry.scaling import largest_component, scaling
 from cayley.geometry.tensors.cross import hat, vee
 
@@ -161,58 +169,43 @@ def check_trace_form(points: ArrayLike, *_: object) -> None:
             "line; the robust form, angular_velocity_from_points, has the answer")
 
 
-@kernel("(3,3),(3,3)->(3)", check=check_trace_form)
-def angular_velocity_from_points_by_trace(points: Array, velocities: Array) -> Array:
-    """Spatial angular velocity [rad/s] from three points and their velocities (rows), by the trace form. Ruggiu (2.26).
-
-    `SingularityError` for points on a line, and for tr(P) = 0 or c2(P) = 0, which depend on the axes and the order of
-    the points.
-
-    >>> angular_velocity_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]],
-    ...                                       [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
-    array([ 1., -2.,  3.])
-    """
-    P, dP = _scaled(_centred(points), _centred(velocities))
-    return _solve(_trace_matrix(P), vee(dP))
+def _by_trace(P: Array, dP: Array) -> Array:
+    """D^-1 vee(dP) by cross products of the columns of D."""
+    x, y, z = (0.5 * (np.trace(P) * np.eye(3) - P)).T
+    yz, b = np.cross(y, z), vee(dP)
+    return np.stack([yz @ b, np.cross(z, x) @ b, np.cross(x, y) @ b]) / (x @ yz)
 
 
-@kernel("(3,3),(3),(3,3)->(3)", check=check_trace_form)
-def angular_acceleration_from_points_by_trace(points: Array, w: Array, accelerations: Array) -> Array:
-    """Spatial angular acceleration [rad/s^2] from three points (rows), `w` and accelerations. Ruggiu (2.33).
+def _velocity(form: Callable[[Array, Array], Array], points: Array, velocities: Array) -> Array:
+    return form(*_scaled(_centred(points), _centred(velocities)))
 
-    >>> angular_acceleration_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [0, 0, 0],
-    ...                                           [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
-    array([1., 2., 3.])
-    """
+
+def _acceleration(form: Callable[[Array, Array], Array], points: Array, w: Array, accelerations: Array) -> Array:
     P, ddP = _scaled(_centred(points), _centred(accelerations))
     spin = hat(w)
-    return _solve(_trace_matrix(P), vee(ddP - spin @ (spin @ P)))
+    return form(P, ddP - spin @ (spin @ P))
 
 
-@kernel("(n,3),(n,3)->(3)", check=check_spread)
-def angular_velocity_from_points(points: Array, velocities: Array) -> Array:
-    """Spatial angular velocity [rad/s] from n >= 3 points and velocities (rows), the robust form. Ruggiu (2.29).
-
-    For data that are not quite rigid it is the least-squares answer. `SingularityError` for points on a line.
-
-    >>> angular_velocity_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]],
-    ...                              [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]).round(12)
-    array([ 1., -2.,  3.])
-    """
-    return _turn_of_least_squares(*_scaled(_centred(points), _centred(velocities)))
-
-
-@kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
-def angular_acceleration_from_points(points: Array, w: Array, accelerations: Array) -> Array:
-    """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), `w` and accelerations. Ruggiu (2.36).
-
-    >>> angular_acceleration_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [0.0, 0.0, 0.0],
-    ...                                  [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
-    array([0., 0., 3.])
-    """
-    P, ddP = _scaled(_centred(points), _centred(accelerations))
-    spin = hat(w)
-    return _turn_of_least_squares(P, ddP - spin @ (spin @ P))
+angular_velocity_from_points_by_trace = formula(
+    "angular_velocity_from_points_by_trace", "(3,3),(3,3)->(3)", lambda points, velocities: _velocity(
+        _by_trace, points, velocities),
+    "Spatial angular velocity [rad/s] from three points and their velocities (rows), by the trace form. Ruggiu (2.26).",
+    check_trace_form)
+angular_acceleration_from_points_by_trace = formula(
+    "angular_acceleration_from_points_by_trace", "(3,3),(3),(3,3)->(3)", lambda points, w, accelerations: _acceleration(
+        _by_trace, points, w, accelerations),
+    "Spatial angular acceleration [rad/s^2] from three points (rows), `w` and accelerations. Ruggiu (2.33).",
+    check_trace_form)
+angular_velocity_from_points = formula(
+    "angular_velocity_from_points", "(n,3),(n,3)->(3)", lambda points, velocities: _velocity(
+        _by_least_squares, points, velocities),
+    "Spatial angular velocity [rad/s] from n >= 3 points and velocities (rows), the robust form. Ruggiu (2.29). For "
+    "data that are not quite rigid it is the least-squares answer.", check_spread)
+angular_acceleration_from_points = formula(
+    "angular_acceleration_from_points", "(n,3),(3),(n,3)->(3)", lambda points, w, accelerations: _acceleration(
+        _by_least_squares, points, w, accelerations),
+    "Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), `w` and accelerations. Ruggiu (2.36).",
+    check_spread)
 
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
@@ -265,11 +258,7 @@ def _scaled(P: Array, rates: Array) -> tuple[Array, Array]:
     return scale * P / size, scale * rates / size
 
 
-def _trace_matrix(P: Array) -> Array:
-    return 0.5 * (np.trace(P) * np.eye(3) - P)
-
-
-def _turn_of_least_squares(P: Array, dP: Array) -> Array:
+def _by_least_squares(P: Array, dP: Array) -> Array:
     """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P and on the right side."""
     columns = [np.cross(np.eye(3)[k], P.T).T.ravel() for k in range(3)]
     rest = dP.ravel()
@@ -286,10 +275,3 @@ def _turn_of_least_squares(P: Array, dP: Array) -> Array:
     z = known[2] / R[2][2]
     y = (known[1] - R[1][2] * z) / R[1][1]
     return np.stack([(known[0] - R[0][1] * y - R[0][2] * z) / R[0][0], y, z])
-
-
-def _solve(A: Array, b: Array) -> Array:
-    """A^-1 b by cross products of the columns of A."""
-    x, y, z = A.T
-    yz = np.cross(y, z)
-    return np.stack([yz @ b, np.cross(z, x) @ b, np.cross(x, y) @ b]) / (x @ yz)
