@@ -79,9 +79,13 @@ def _moved(joint: Joint, places: dict[str, tuple[str, Array]]) -> Joint:
     return replace(joint, parent=head, placement=pose @ np.asarray(joint.placement), rotor=rotor)
 
 
+def _names_of_parts(tree: Tree) -> list[str]:
+    return [frame.name for frame in tree.frames] + [part.name for part in (*tree.loops, *tree.constraints)]
+
+
 def _check_nothing_on_motors(tree: Tree, bare: Tree) -> None:
-    hanging, kept = ([each.name for each in (*one.frames, *one.loops, *one.constraints)] for one in (tree, bare))
-    lost = [name for name in hanging if name not in kept]
+    kept = _names_of_parts(bare)
+    lost = [name for name in _names_of_parts(tree) if name not in kept]
     if lost:
         raise ModelError(f"{', '.join(map(repr, lost))} of {tree.name} hang on motors, which are parts of it: reduce "
                          "it before drives are included, `including()`")
