@@ -55,6 +55,20 @@ def test_a_law_of_joints_drives_a_five_bar_to_its_target(five_bar, name):
     np.testing.assert_array_equal(run["tau"][:, idle], 0.0)
 
 
+@pytest.mark.parametrize(("machine", "kp"), [("delta", 3.0), ("stewart", 2000.0)])
+def test_a_pd_holds_drives_of_a_machine_whose_passive_joints_turn_like_balls(machine, kp):
+    """At rest kp e is the force that inverse dynamics says the drives need there."""
+    arm = cy.load(machine)
+    drives = list(arm.tree.actuated_velocities)
+    loop = cy.connect(arm, arm.control.pd(kp, 0.1 * kp))
+    run = loop.rollout()({"q": arm.neutral, "qd": np.zeros(arm.nv)}, step=1e-3, steps=8000, every=8000,
+                         inputs={"target": arm.neutral})
+    q, still = run.end["q"], np.zeros(arm.nv)
+    assert abs(run.end["qd"]).max() < 1e-6
+    np.testing.assert_allclose(kp * arm.difference(q, arm.neutral)[drives],
+                               arm.inverse_dynamics(q, still, still)[drives], rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", OF_FRAMES)
 def test_a_law_of_a_frame_drives_a_five_bar_to_its_target(five_bar, name):
     arm, start, goal, _ = five_bar

@@ -8,14 +8,15 @@ Source: Yamamoto (6.18), (6.28), with the signs of spec E3-27 and E3-29; S3-41, 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, tree_for
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, law_ports, tree_for
+from cayley.errors import SignatureError
+from cayley.model.configuration_space import configuration_difference
 from cayley.systems import Port, Record, State, System
-
-_WHAT = "independent-joint control"
 
 
 def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
@@ -30,17 +31,27 @@ def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None
     <system joint control: state integral; inputs q, qd, target, target_qd; outputs voltage;
      parameters kp, kd, ki, wind_up>
     """
+    return _law({"q": count, "qd": count, "target": count, "target_qd": Port((count,), default=0.0)},
+                lambda q, target: target - q, np.ones(count), kp, kd, ki, wind_up=wind_up, output=output, name=name)
+
+
+def _law(inputs: Mapping[str, Port | int], difference: Callable[[Array, Array], Array], is_driven: Array,
+         kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None, *, wind_up: ArrayLike | None, output: str,
+         name: str) -> System:
+    """The law for velocities of which some are driven (nv): the gains of the others are zero."""
+    count = len(is_driven)
     signed = output == "voltage"  # behind a negative gear the gains in volts are negative
-    memory = integral_action(ki, wind_up, count, lambda u, p: u.target - u.q, signed=signed)
-    parameters = {"kp": gains_of(kp, count, "kp", signed=signed), "kd": gains_of(kd, count, "kd", signed=signed),
-                  **memory.gains}
+    memory = integral_action(ki, wind_up, count, lambda u, p: difference(u.q, u.target), signed=signed)
+    gains = {"kp": gains_of(kp, count, "kp", signed=signed), "kd": gains_of(kd, count, "kd", signed=signed),
+             **memory.gains}
 
     def law(t: Scalar, x: State, u: Record, p: Record) -> Array:
-        return finite_or(memory.added(p.kp * (u.target - u.q) + p.kd * (u.target_qd - u.qd), x, p), 0.0)
+        wanted = p.kp * difference(u.q, u.target) + p.kd * (u.target_qd - u.qd)
+        return finite_or(memory.added(wanted, x, p), 0.0)
 
     return System(
-        name, output=law, state=memory.state, parameters=parameters, outputs={output: count}, acts=True,
-        inputs={"q": count, "qd": count, "target": count, "target_qd": Port((count,), default=0.0)},
+        name, output=law, state=memory.state, outputs={output: count}, acts=True, inputs=inputs,
+        parameters={word: value if word == "wind_up" else is_driven * value for word, value in gains.items()},
         derivative=memory.derivative)
 
 
@@ -49,8 +60,7 @@ def joint_pd(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau")
 
     See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
     """
-    count, own = _of_drives(arm, output, kp=kp, kd=kd)
-    return joint_control(count, own["kp"], own["kd"], output=output, name="pd")
+    return _law_of(arm, kp, kd, None, wind_up=None, output=output, name="pd")
 
 
 def joint_pid(arm: ArmLike, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
@@ -59,18 +69,15 @@ def joint_pid(arm: ArmLike, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind
 
     See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
     """
-    count, own = _of_drives(arm, output, kp=kp, kd=kd, ki=ki)
-    return joint_control(count, own["kp"], own["kd"], own["ki"], wind_up=wind_up, output=output, name="pid")
+    return _law_of(arm, kp, kd, ki, wind_up=wind_up, output=output, name="pid")
 
 
-def _of_drives(arm: ArmLike, output: str, **gains: ArrayLike) -> tuple[int, dict[str, Array]]:
-    """The number of joints, and gains that are zero where a mechanism with constraints has no drive."""
-    tree = tree_for(arm, _WHAT, rigid=False, single=True)
-    if tree.nq != tree.nv:
-        raise UnsupportedError(f"{_WHAT} subtracts coordinates, and {tree.name} has {tree.nq} for {tree.nv} velocities")
+def _law_of(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None, *, wind_up: ArrayLike | None,
+            output: str, name: str) -> System:
+    tree = tree_for(arm, "independent-joint control", rigid=False, single=True)
     is_driven = np.isin(np.arange(tree.nv), tree.actuated_velocities) | (not tree.is_constrained)
-    return tree.nv, {name: np.where(is_driven, gains_of(value, tree.nv, name, signed=output == "voltage"), 0.0)
-                     for name, value in gains.items()}
+    return _law(law_ports(tree, "q qd target target_qd"), lambda q, target: configuration_difference(tree, q, target),
+                is_driven.astype(float), kp, kd, ki, wind_up=wind_up, output=output, name=name)
 
 
 def pid(kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, *, bandwidth: ArrayLike = 1000.0,
