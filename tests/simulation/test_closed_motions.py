@@ -375,6 +375,22 @@ def test_dry_friction_of_joints_that_are_tied_together_adds_up():
     assert errors[1] < 0.01 and 0.9 < np.log2(errors[0] / errors[1]) < 1.1
 
 
+def test_friction_of_a_velocity_that_constraints_hold_takes_nothing():
+    """Wheels that roll straight on: the base cannot go sideways, where friction has nothing to stop."""
+    robot = cy.load("two_wheel_robot")
+    rough = robot.with_friction("base", coulomb=0.5).with_friction("left", coulomb=0.02)
+    rough = rough.with_friction("right", coulomb=0.02).including("friction")
+    tau = 0.2 * np.isin(np.arange(robot.nv), robot.tree.actuated_velocities)
+    still = np.zeros(robot.nv)
+    rolled = rough.rollout(method="semi-implicit-euler")(robot.neutral, still, tau, step=1e-3, steps=1000)
+    assert rolled.status == "finished"
+    free = robot.forward_dynamics(robot.neutral, still, tau)  # along x, at constant acceleration
+    at = list(robot.tree.actuated_velocities)
+    radius = free[0] / free[at[0]]
+    share = (tau[at].sum() - 2 * 0.02 - 0.5 * radius) / tau[at].sum()
+    np.testing.assert_allclose(rolled.qd[-1], share * free, rtol=1e-9, atol=1e-12)
+
+
 def test_events_and_what_a_trajectory_knows_of_a_closed_motion(tmp_path):
     arm = four_bar()
     q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)

@@ -266,14 +266,14 @@ def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: R
         lower[k] = where(passes, 0.0 if stop.n > 0 else -_ANY, lower[k])
         upper[k] = where(passes, _ANY if stop.n > 0 else 0.0, upper[k])
     W_columns = W[:, columns]
+    own = [where(W_columns[k][k] > 0, W_columns[k][k], 1.0) for k in range(len(columns))]  # 0: nothing can move it
     r: list[Scalar] = [0.0] * len(columns)
     last: Scalar = 0.0
     for _ in range(_ROUNDS_OF_TIED):
         before = list(r)
         for k, column in enumerate(columns):
             left = free[column] - wanted[k] + sum(W_columns[k][j] * r[j] for j in range(len(r)))
-            r[k] = np.minimum(np.maximum(r[k] - left / W_columns[k][k], lower[k]), upper[k])
-        last = largest(np.array([np.abs((b - c) * W_columns[k][k])
-                                 for k, (b, c) in enumerate(zip(r, before, strict=True))]))
+            r[k] = np.minimum(np.maximum(r[k] - left / own[k], lower[k]), upper[k])
+        last = largest(np.array([np.abs((b - c) * w) for b, c, w in zip(r, before, own, strict=True)]))
     return columns, np.stack(r), W, last
 
