@@ -71,12 +71,13 @@ class Run:
         self.kernels = RunningKernels(self.system, self.parameters)
         self.modes = x[self._smooth:]
         self._began = self.t
+        self._blocks_of = self.system.layout.parts
         self._next = 0
         self._counted = 0
         self.held = Standstill(self.system, self._matrices) if any(
             part.possible for part in self.system.holds) else None
         self._flat = all(block.is_flat for block in self.system.blocks.values())
-        self.y = self._joined(self._blocks(x[:self._smooth]), 0.0)
+        self.y = self._joined(self._blocks_of(x[:self._smooth]), 0.0)
         self._released: Mapping[int, float] = {}
         self._at_zero: list[Any] = []
         self._keep() if self.instants is None else self._keep_until(self.t, lambda _: self.y)
@@ -106,7 +107,7 @@ class Run:
             for name in struck:
                 self._occurred(name, "impact")
             if struck:
-                self._jump(self._blocks(vector))
+                self._jump(self._blocks_of(vector))
             for name, word in self.held.settle(self.t, vector, partial(self._free_slope, vector), self._released):
                 self._occurred(name, word)
             self._released = {}
@@ -201,14 +202,14 @@ class Run:
                 if not np.isfinite(after).all():
                     return self._no_jump(what, x, after[self._smooth:])
                 self.modes = after[self._smooth:]
-                self._jump(self._blocks(after[:self._smooth]), x)
+                self._jump(self._blocks_of(after[:self._smooth]), x)
                 self._look_for_storm(what.name)
         else:
             assert self.held is not None
             changed, released, end = self.held.act(what, self.t, _flat(x), self._reaction(self.t, self.y))
             self._released = {**self._released, **released}
             if changed is not None:
-                self._jump(self._blocks(changed))
+                self._jump(self._blocks_of(changed))
             if end is not None:
                 status, name, message = end
                 self._occurred(name, "end")
@@ -287,21 +288,16 @@ class Run:
     def _reactions(self) -> int:
         return 0 if self.held is None else self.held.count
 
-    def _blocks(self, coordinates: Array) -> Blocks:
-        """The blocks of coordinates (smooth)."""
-        return {name: coordinates[place].reshape(self.system.blocks[name].shape)
-                for name, place in self.system.layout.places.items()}
-
     def _vector(self, x: Blocks) -> Array:
         return np.concatenate([*[part.ravel() for part in x.values()], self.modes])
 
     def _parts(self, y: Array, t: float | None = None) -> Blocks:
         """The blocks of a solver's state, here and now or at another time, brought back to where they lie."""
-        x = self._blocks(y[:self._smooth].copy())
+        x = self._blocks_of(y[:self._smooth].copy())
         if self.system.constraints:
             t = self.t if t is None else t
             vector = self.kernels.constrained(t, self._vector(self._straight(x)), self.driving.at(t, x))
-            return self._blocks(vector[:self._smooth])
+            return self._blocks_of(vector[:self._smooth])
         return self._straight(x)
 
     def _straight(self, x: Blocks) -> Blocks:
@@ -318,7 +314,7 @@ class Run:
         self.evaluations += 1
         if not np.isfinite(y).all():
             return np.full(self._smooth + 1, np.nan)
-        x = self._blocks(y[:self._smooth].copy())
+        x = self._blocks_of(y[:self._smooth].copy())
         friction = _NONE if self.held is None else self.held.forces
         return self.kernels.slope(t, x, self.modes, self.driving.at(t, self._straight(x)), friction)
 
@@ -327,7 +323,7 @@ class Run:
 
     def _matrices(self, t: float, x: Array) -> tuple[Array, Array]:
         """The inertia of what may be held, and the rows of its constraints, at a state (smooth)."""
-        return self.kernels.matrices(t, np.concatenate([x, self.modes]), self.driving.at(t, self._blocks(x)))
+        return self.kernels.matrices(t, np.concatenate([x, self.modes]), self.driving.at(t, self._blocks_of(x)))
 
     def _slope(self, t: float, y: Array) -> Array:
         slope = self._free(t, y)
@@ -366,7 +362,7 @@ class Run:
     def _cleaned(self, t: float, y: Array) -> Array:
         """A state of the solver on its manifolds, with what is held at rest to the last digit."""
         x = self._parts(y, t)
-        return self._joined(x if self.held is None else self._blocks(self.held.cleaned(_flat(x))), y[self._smooth])
+        return self._joined(x if self.held is None else self._blocks_of(self.held.cleaned(_flat(x))), y[self._smooth])
 
     def _keep(self) -> None:
         self.kept.append((self.t, self.y, self.modes))

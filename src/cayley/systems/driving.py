@@ -94,17 +94,13 @@ class Driving:
 
     def along(self, t: Array, x: Array) -> dict[str, Array]:
         """The inputs (samples, *shape) along a trajectory."""
-        found = [self.at(float(now), self._blocks(state)) for now, state in zip(t, x, strict=True)]
+        found = [self.at(float(now), self.system.layout.parts(state)) for now, state in zip(t, x, strict=True)]
         return {name: given.along(t) if isinstance(given, Held) else np.array([values[name] for values in found])
                 for name, given in self._given.items()}
 
     def called(self, name: str) -> str:
         """An input in a sentence."""
         return "the joint forces" if name == "tau" else f"the input {name!r}"
-
-    def _blocks(self, x: Array) -> Blocks:
-        return {name: x[place].reshape(self.system.blocks[name].shape)
-                for name, place in self.system.layout.places.items()}
 
     def _checked(self, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float)

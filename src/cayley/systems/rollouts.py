@@ -516,8 +516,7 @@ class Rollout:
         layout = self.system.layout
         x = np.asarray(rolled.points[place][sample][:-2], dtype=float)
         t, later = np.broadcast_to(rolled.times, (*batch, samples))[place][[sample, min(sample + 1, samples - 1)]]
-        blocks = {n: x[at].reshape(layout.blocks[n].shape) for n, at in layout.places.items()}
-        slope = kernels.slope(t, blocks, x[layout.smooth:], inputs)[:-1]
+        slope = kernels.slope(t, layout.parts(x), x[layout.smooth:], inputs)[:-1]
         ahead = np.concatenate([x[:layout.smooth] + (later - t) * slope, x[layout.smooth:]])
         whys = (kernels.without_value(instant, state, inputs) for instant, state in ((t, x), (later, ahead)))
         return next(filter(None, whys), "")
