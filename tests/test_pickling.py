@@ -199,7 +199,7 @@ MADE = {
     "systems.rollouts.Rollout": lambda: arm().rollout(controller=lambda t, q, qd: -q),
     "systems.trajectory.Trajectory": lambda: arm().simulate([0.1, 0.2], [0.0, 0.0], until=0.05),
     "systems.events.Event": lambda: own("simulation").Event("level", lambda t, q, qd: q[0]),
-    "systems.manifolds.Manifold": lambda: own("systems").UNIT_QUATERNION,
+    "geometry.manifolds.Manifold": lambda: own("systems").UNIT_QUATERNION,
     "systems.system.System": lambda: arm().system(),
     "systems.transitions.Transition": lambda: own("systems").Transition("impact", falls, jump=lambda t, x, u, p: x),
 }

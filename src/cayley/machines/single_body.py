@@ -27,7 +27,7 @@ from cayley.geometry.inertia.thrusters import check_thrusters
 from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rotations.quaternion import rotate_by_quaternion
 from cayley.systems.layout import State
-from cayley.systems.manifolds import UNIT_QUATERNION
+from cayley.geometry.manifolds import UNIT_QUATERNION
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System

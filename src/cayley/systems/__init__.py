@@ -2,7 +2,7 @@
 
 from cayley.systems.connect import HasSystem, connect, feedback, series
 from cayley.systems.layout import State, StateLike
-from cayley.systems.manifolds import UNIT_QUATERNION, Manifold
+from cayley.geometry.manifolds import UNIT_QUATERNION, Manifold
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System

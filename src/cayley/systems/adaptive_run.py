@@ -19,7 +19,7 @@ from cayley.errors import SignatureError, SingularityError
 from cayley.systems.driving import Driving
 from cayley.systems.events import Event, happenings, loss
 from cayley.systems.layout import Blocks, Layout
-from cayley.systems.progress import PatientBar
+from cayley.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.trajectory import JointNames, Occurrence, Trajectory

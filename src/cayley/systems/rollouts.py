@@ -36,7 +36,7 @@ from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.fixed_steps.standstill import with_standstill
 from cayley.systems.layout import State, StateLike
-from cayley.systems.progress import PatientBar
+from cayley.progress import PatientBar
 from cayley.systems.record import Record
 from cayley.systems.rollout_calls import SystemCalls
 from cayley.systems.rollout_derivatives import RolloutDerivatives, RolloutLayer

@@ -24,7 +24,7 @@ from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.showing import Pictured, brief, shown_once
 from cayley.systems import StateLike
-from cayley.systems.progress import PatientBar
+from cayley.progress import PatientBar
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
