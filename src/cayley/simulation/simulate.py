@@ -89,7 +89,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     run.facts = {**run.facts, "limits": limits,
                  **({"acted": ", ".join(f"wrench_{frame}" for frame in wrenches)} if wrenches else {}),
                  **({} if base is None else {"base": "the root moved: poses, energy and work are relative to it"})}
-    return run.go(_checked(driving.system, tree, q, qd, limits != "ignore", begin), progress)
+    first = _checked(driving.system, tree, q, qd, limits != "ignore", begin)
+    return run.go(driving.system.layout.vectors(first), progress)
 
 
 def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, given: Mapping[str, Any],

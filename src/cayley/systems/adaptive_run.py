@@ -16,10 +16,10 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, SingularityError
+from cayley.progress import PatientBar
 from cayley.systems.driving import Driving
 from cayley.systems.events import Event, happenings, loss
-from cayley.systems.layout import Blocks, Layout
-from cayley.progress import PatientBar
+from cayley.systems.layout import Layout
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.trajectory import JointNames, Occurrence, Trajectory
@@ -30,7 +30,6 @@ _TURNS = 100  # segments that may begin at one time
 _SAME = 1e-13  # of a time: what is not longer is no time
 _SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an event have no end that can be reached
 _TOUCHING = 1e-12  # what may be negative of what must not be
-_NONE = np.zeros(0)
 
 
 @dataclass
@@ -56,10 +55,10 @@ class Run:
     pieces: list[tuple[float, Any, Array]] = field(default_factory=list)
     happened: list[Occurrence] = field(default_factory=list)
 
-    def go(self, x: Mapping[str, Array], progress: bool) -> Trajectory:
-        """From a state to the end."""
+    def go(self, x: Array, progress: bool) -> Trajectory:
+        """From a state (size) to the end."""
         self.system = self.driving.system
-        self._begin(self.system.layout.vectors(x))
+        self._begin(x)
         with PatientBar(f"{self.system.name}, simulation", self.end - self.t, shown=progress) as self._bar:
             self._go_on()
         return self._result()
@@ -71,13 +70,11 @@ class Run:
         self.kernels = RunningKernels(self.system, self.parameters)
         self.modes = x[self._smooth:]
         self._began = self.t
-        self._blocks_of = self.system.layout.parts
         self._next = 0
         self._counted = 0
         self.held = Standstill(self.system, self._matrices) if any(
             part.possible for part in self.system.holds) else None
-        self._flat = all(block.is_flat for block in self.system.blocks.values())
-        self.y = self._joined(self._blocks_of(x[:self._smooth]), 0.0)
+        self.y = self._joined(x[:self._smooth], 0.0)
         self._released: Mapping[int, float] = {}
         self._at_zero: list[Any] = []
         self._keep() if self.instants is None else self._keep_until(self.t, lambda _: self.y)
@@ -100,15 +97,15 @@ class Run:
 
     def _prepare(self) -> bool:
         """Resolve what touches and what is at rest, look with the controller; False if there is no going on."""
-        x = self._parts(self.y)
+        x = self._coordinates(self.y)
         self._bound = min(self.end, self.driving.next_tick(self.t, x))
         if self.held is not None:
-            vector, struck = self.held.impacts(self.t, _flat(x))
+            x, struck = self.held.impacts(self.t, x)
             for name in struck:
                 self._occurred(name, "impact")
             if struck:
-                self._jump(self._blocks_of(vector))
-            for name, word in self.held.settle(self.t, vector, partial(self._free_slope, vector), self._released):
+                self._jump(x)
+            for name, word in self.held.settle(self.t, x, partial(self._free_slope, x), self._released):
                 self._occurred(name, word)
             self._released = {}
         if not np.isfinite(self._slope(self.t, self.y)).all():
@@ -116,7 +113,7 @@ class Run:
         return not self.status
 
     def _segment(self) -> None:
-        start = self._joined(self._parts(self.y), self.y[self._smooth])
+        start = self._joined(self._coordinates(self.y), self.y[self._smooth])
         solver = self.make_solver(self._slope, self.t, start, self._bound)
         passing = [*self.events, *self._transitions()]
         watched: list[Any] = [*passing, *(self.held.watched if self.held else ())]
@@ -192,36 +189,36 @@ class Run:
         return happenings(partial(self._value, what, dense), times, values, sign, at_once=at_once)
 
     def _act(self, what: Any) -> None:  # noqa: ANN401 (an event or a transition of either kind)
-        x = self._parts(self.y)
+        x = self._coordinates(self.y)
         if isinstance(what, Event):
             self._act_on_event(what, x)
         elif isinstance(what, Transition):
             if what in self._transitions():  # another at this instant may have changed the mode
-                self._occurred(what.name, "transition")
-                after = self.kernels.jumped(what, self.t, self._vector(x), self.driving.at(self.t, x))
-                if not np.isfinite(after).all():
-                    return self._no_jump(what, x, after[self._smooth:])
-                self.modes = after[self._smooth:]
-                self._jump(self._blocks_of(after[:self._smooth]), x)
-                self._look_for_storm(what.name)
+                self._change(what, self._whole(x))
         else:
             assert self.held is not None
-            changed, released, end = self.held.act(what, self.t, _flat(x), self._reaction(self.t, self.y))
+            changed, released, end = self.held.act(what, self.t, x, self._reaction(self.t, self.y))
             self._released = {**self._released, **released}
             if changed is not None:
-                self._jump(self._blocks_of(changed))
+                self._jump(changed)
             if end is not None:
                 status, name, message = end
                 self._occurred(name, "end")
                 self._finish(status, f"{message} at t = {self.t:.9g}")
 
-    def _no_jump(self, transition: Transition, x: Blocks, modes: Array) -> None:
-        """The end, at the state that a transition leaves: there is none to which it leads."""
-        why = self._explained(np.concatenate([_flat(x), modes]))
-        self._finish("not finite", f"transition {transition.name!r} leads to no state at t = {self.t:.9g}: "
-                     f"{why or 'its jump is not finite'}")
+    def _change(self, transition: Transition, x: Array) -> None:
+        """The state (size) after a transition; the end, if there is none to which it leads."""
+        self._occurred(transition.name, "transition")
+        after = self.kernels.jumped(transition, self.t, x, self.driving.at(self.t, x))
+        if not np.isfinite(after).all():
+            why = self._explained(np.concatenate([x[:self._smooth], after[self._smooth:]]))
+            return self._finish("not finite", f"transition {transition.name!r} leads to no state at t = {self.t:.9g}: "
+                                f"{why or 'its jump is not finite'}")
+        self.modes = after[self._smooth:]
+        self._jump(after[:self._smooth], x)
+        return self._look_for_storm(transition.name)
 
-    def _act_on_event(self, event: Event, x: Blocks) -> None:
+    def _act_on_event(self, event: Event, x: Array) -> None:
         if _only_recorded(event):
             return
         self._occurred(event.name, "end" if event.action == "end" else "effect")
@@ -239,10 +236,10 @@ class Run:
                 f"event {name!r} has its effect ever faster at t = {self.t:.9g}: let the effect put an end to it, "
                 "or use what can rest in the end: modes, or the limits of joints")
 
-    def _effect(self, event: Event, x: Blocks) -> Blocks:
+    def _effect(self, event: Event, x: Array) -> Array:
         names = list(self.system.blocks)
         returned = ", ".join(names)
-        given = event.effect(self.t, *x.values())  # type: ignore[misc]
+        given = event.effect(self.t, *self.system.layout.parts(x).values())  # type: ignore[misc]
         try:
             found = [np.asarray(part, dtype=float) for part in (given if len(names) > 1 else [given])]
             after = dict(zip(names, found, strict=True))
@@ -253,32 +250,33 @@ class Run:
                 raise SignatureError(f"the effect of event {event.name!r} returned {name} of the shape "
                                      f"{after[name].shape}, not {block.shape}")
             block.manifold.check(after[name], f"the effect of event {event.name!r}: {name}")
-        self.kernels.check_constraints(self.t, self._vector(after), self.driving.at(self.t, after),
+        vector = self.system.layout.vectors(after)
+        self.kernels.check_constraints(self.t, self._whole(vector), self.driving.at(self.t, vector),
                                        f"the effect of event {event.name!r} returned")
-        return after
+        return vector
 
     # What is watched
 
     def _values(self, watched: Sequence[Any], t: float, y: Array) -> Array:
-        x = self._parts(y, t)
-        guards = None
+        x = self._coordinates(y, t)
+        guards = {}
         if any(isinstance(what, Transition) for what in watched):
-            guards = self.kernels.guards(t, self._vector(x), self.driving.at(t, x))
+            values = self.kernels.guards(t, self._whole(x), self.driving.at(t, x))
+            guards = dict(zip(map(id, self.system.transitions), values, strict=True))
         found = []
         for what in watched:
             if isinstance(what, Event):
-                found.append(what.value(t, *x.values()))
-            elif isinstance(what, Transition):
-                found.append(guards[self.system.transitions.index(what)])  # type: ignore[index]
+                found.append(what.value(t, *self.system.layout.parts(x).values()))
+            elif self.held is not None and not isinstance(what, Transition):
+                found.append(self.held.value(what, t, x, lambda: self._reaction(t, y)))
             else:
-                assert self.held is not None
-                found.append(self.held.value(what, t, _flat(x), lambda: self._reaction(t, y)))
+                found.append(guards[id(what)])
         return np.array(found)
 
     def _value(self, what: Any, dense: Scalar, t: float) -> float:  # noqa: ANN401 (an event or a transition of either kind)
         return float(self._values([what], t, dense(t))[0])
 
-    # The state
+    # The state: vectors x (smooth) of the coordinates, those of the modes apart
 
     @cached_property
     def _smooth(self) -> int:
@@ -288,42 +286,36 @@ class Run:
     def _reactions(self) -> int:
         return 0 if self.held is None else self.held.count
 
-    def _vector(self, x: Blocks) -> Array:
-        return np.concatenate([*[part.ravel() for part in x.values()], self.modes])
+    def _whole(self, x: Array) -> Array:
+        """The state (size) with its modes."""
+        return np.concatenate([x, self.modes]) if len(self.modes) else x
 
-    def _parts(self, y: Array, t: float | None = None) -> Blocks:
-        """The blocks of a solver's state, here and now or at another time, brought back to where they lie."""
-        x = self._blocks_of(y[:self._smooth].copy())
-        if self.system.constraints:
-            t = self.t if t is None else t
-            vector = self.kernels.constrained(t, self._vector(self._straight(x)), self.driving.at(t, x))
-            return self._blocks_of(vector[:self._smooth])
-        return self._straight(x)
-
-    def _straight(self, x: Blocks) -> Blocks:
-        if self._flat:
+    def _coordinates(self, y: Array, t: float | None = None) -> Array:
+        """The coordinates of a solver's state, here and now or at another time, brought back to where they lie."""
+        x = self.system.layout.nearest(y[:self._smooth])
+        if not self.system.constraints:
             return x
-        return {name: part if block.is_flat else block.manifold.nearest(part)
-                for (name, block), part in zip(self.system.blocks.items(), x.values(), strict=True)}
+        t = self.t if t is None else t
+        return self.kernels.constrained(t, self._whole(x), self.driving.at(t, x))[:self._smooth]
 
-    def _joined(self, x: Blocks, work: float) -> Array:
-        return np.concatenate([*[part.ravel() for part in x.values()], [work], np.zeros(self._reactions)])
+    def _joined(self, x: Array, work: float) -> Array:
+        return np.concatenate([x, [work], np.zeros(self._reactions)])
 
     def _free(self, t: float, y: Array) -> Array:
         """The slope of (coordinates, work) without what is held at rest."""
         self.evaluations += 1
         if not np.isfinite(y).all():
             return np.full(self._smooth + 1, np.nan)
-        x = self._blocks_of(y[:self._smooth].copy())
-        friction = _NONE if self.held is None else self.held.forces
-        return self.kernels.slope(t, x, self.modes, self.driving.at(t, self._straight(x)), friction)
+        x = y[:self._smooth]
+        inputs = self.driving.at(t, self.system.layout.nearest(x))
+        return self.kernels.slope(t, self._whole(x), inputs, None if self.held is None else self.held.forces)
 
     def _free_slope(self, x: Array) -> Array:
         return self._free(self.t, np.concatenate([x, np.zeros(1)]))[:self._smooth]
 
     def _matrices(self, t: float, x: Array) -> tuple[Array, Array]:
-        """The inertia of what may be held, and the rows of its constraints, at a state (smooth)."""
-        return self.kernels.matrices(t, np.concatenate([x, self.modes]), self.driving.at(t, self._blocks_of(x)))
+        """The inertia of what may be held, and the rows of its constraints."""
+        return self.kernels.matrices(t, self._whole(x), self.driving.at(t, x))
 
     def _slope(self, t: float, y: Array) -> Array:
         slope = self._free(t, y)
@@ -331,21 +323,21 @@ class Run:
             return slope
         reaction = np.zeros(self._reactions)
         if self.held.held.any() and np.isfinite(slope).all():
-            slope[:self._smooth], reaction = self.held.resolved(t, _flat(self._parts(y, t)), slope[:self._smooth])
+            slope[:self._smooth], reaction = self.held.resolved(t, self._coordinates(y, t), slope[:self._smooth])
         return np.concatenate([slope, reaction])
 
     def _reaction(self, t: float, y: Array) -> Array:
         return self._slope(t, y)[self._smooth + 1:]
 
-    def _jump(self, x: Blocks, left: Blocks | None = None) -> None:
-        """Another state here and now. The energy that comes or goes is booked as work; `left` is the state before, on
-        the constraints of the modes before."""
+    def _jump(self, x: Array, left: Array | None = None) -> None:
+        """Another state here and now. The energy that comes or goes is booked as work; `left` is the state (size)
+        before, on the constraints of the modes before."""
         work = self.y[self._smooth]
         if self.system.energy is not None:
             inputs = self.driving.at(self.t, x)
-            before, after = (self.kernels.energy(self.t, self._vector(state), inputs)
-                             for state in (left or self._parts(self.y), x))
-            work = work + after - before
+            before = self._whole(self._coordinates(self.y)) if left is None else left
+            work = work + self.kernels.energy(self.t, self._whole(x), inputs) - self.kernels.energy(
+                self.t, before, inputs)
         self.y = self._joined(x, work)
         if self.kept and self.kept[-1][0] == self.t:
             self.kept[-1] = (self.t, self.y, self.modes)
@@ -361,8 +353,8 @@ class Run:
 
     def _cleaned(self, t: float, y: Array) -> Array:
         """A state of the solver on its manifolds, with what is held at rest to the last digit."""
-        x = self._parts(y, t)
-        return self._joined(x if self.held is None else self._blocks_of(self.held.cleaned(_flat(x))), y[self._smooth])
+        x = self._coordinates(y, t)
+        return self._joined(x if self.held is None else self.held.cleaned(x), y[self._smooth])
 
     def _keep(self) -> None:
         self.kept.append((self.t, self.y, self.modes))
@@ -390,8 +382,8 @@ class Run:
         self.message = self.message or message
 
     def _diagnose(self, said: str) -> None:
-        x = self._parts(self.y)
-        reason = self._explained(self._vector(x))
+        x = self._coordinates(self.y)
+        reason = self._explained(self._whole(x))
         if reason is not None:
             return self._finish("singular", f"{reason} (at t = {self.t:.9g})")
         if np.isfinite(self._slope(self.t, self.y)).all() and "finite" not in said and np.isfinite(self._ahead()).all():
@@ -407,8 +399,8 @@ class Run:
     def _undefined(self) -> str:
         """The outputs that are no numbers, here or a little later, in words."""
         for t, y in ((self.t, self.y), self._later()):
-            x = self._parts(y, t)
-            why = self.kernels.without_value(t, self._vector(x), self.driving.at(t, x))
+            x = self._coordinates(y, t)
+            why = self.kernels.without_value(t, self._whole(x), self.driving.at(t, x))
             if why:
                 return f", because {why}"
         return ""
@@ -420,7 +412,8 @@ class Run:
     def _later(self) -> tuple[float, Array]:
         later = 1e-9 * abs(self.end - self.t)
         slope = self._slope(self.t, self.y)
-        y = self.y + later * slope if np.isfinite(slope).all() and self._flat else self.y
+        flat = all(block.is_flat for block in self.system.blocks.values())
+        y = self.y + later * slope if np.isfinite(slope).all() and flat else self.y
         return np.nextafter(self.t, np.inf) + later, y
 
     def _explained(self, x: Array) -> str | None:
@@ -456,18 +449,9 @@ class Dense:
     def __call__(self, times: Array) -> Array:
         layout = self.layout
         which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
-        found = np.array([np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])
-                          for k, t in zip(which, times, strict=True)]).reshape(len(times), layout.size)
-        for name, block in layout.blocks.items():
-            if not block.is_flat:
-                place = layout.places[name]
-                found[:, place] = block.manifold.nearest(found[:, place])
-        return found
-
-
-def _flat(x: Blocks) -> Array:
-    """The smooth coordinates of blocks, as a vector of its own."""
-    return np.concatenate([part.ravel() for part in x.values()])
+        found = [np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])
+                 for k, t in zip(which, times, strict=True)]
+        return layout.nearest(np.array(found).reshape(len(times), layout.size))
 
 
 def _same(one: float, other: float) -> bool:

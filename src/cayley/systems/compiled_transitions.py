@@ -28,9 +28,9 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
 from cayley.systems.layout import State, as_vector, joined, mode_number
-from cayley.systems.output_kernels import text_kernel
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.systems.text_kernels import text_kernel
 from cayley.systems.trajectory import Log
 from cayley.systems.transitions import Transition
 

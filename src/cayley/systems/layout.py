@@ -148,6 +148,19 @@ class Layout:
         return x.replaced({name: block.manifold.projected(x[name]) for name, block in self.blocks.items()
                            if not block.is_flat})
 
+    def nearest(self, x: Array) -> Array:
+        """Vectors (..., smooth) or (..., size) of numbers, with each block at the nearest point of its manifold."""
+        x = x.copy()
+        for name, place in self._curved.items():
+            part = x[..., place]
+            shape = (*part.shape[:-1], *self.blocks[name].shape)
+            x[..., place] = self.blocks[name].manifold.nearest(part.reshape(shape)).reshape(part.shape)
+        return x
+
+    @cached_property
+    def _curved(self) -> dict[str, slice]:
+        return {name: place for name, place in self.places.items() if not self.blocks[name].is_flat}
+
     # States that users give
 
     def given(self, x: StateLike) -> dict[str, Array]:

@@ -27,6 +27,7 @@ from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.progress import PatientBar
 from cayley.systems.arguments import check_lists
 from cayley.systems.checkpoints import Run
 from cayley.systems.compiled_transitions import Watching
@@ -36,7 +37,6 @@ from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.fixed_steps.standstill import with_standstill
 from cayley.systems.layout import State, StateLike
-from cayley.progress import PatientBar
 from cayley.systems.record import Record
 from cayley.systems.rollout_calls import SystemCalls
 from cayley.systems.rollout_derivatives import RolloutDerivatives, RolloutLayer
@@ -516,7 +516,7 @@ class Rollout:
         layout = self.system.layout
         x = np.asarray(rolled.points[place][sample][:-2], dtype=float)
         t, later = np.broadcast_to(rolled.times, (*batch, samples))[place][[sample, min(sample + 1, samples - 1)]]
-        slope = kernels.slope(t, layout.parts(x), x[layout.smooth:], inputs)[:-1]
+        slope = kernels.slope(t, x, inputs)[:-1]
         ahead = np.concatenate([x[:layout.smooth] + (later - t) * slope, x[layout.smooth:]])
         whys = (kernels.without_value(instant, state, inputs) for instant, state in ((t, x), (later, ahead)))
         return next(filter(None, whys), "")

@@ -40,8 +40,9 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
         raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
     run = run_of(driving, own, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
                  atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
-    check_constraints(system, run.t, system.layout.vectors(given), driving.at(run.t, given).values(), own)
-    return run.go(given, progress)
+    first = system.layout.vectors(given)
+    check_constraints(system, run.t, first, driving.at(run.t, first).values(), own)
+    return run.go(first, progress)
 
 
 def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | None, times: ArrayLike | None,

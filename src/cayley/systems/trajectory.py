@@ -17,9 +17,9 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.showing import Pictured, Player, brief, maker, shown_briefly
 from cayley.systems.layout import State
-from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.ports import Block, Port
 from cayley.systems.system import System
+from cayley.systems.text_kernels import energy_kernel, output_kernel
 from cayley.tabulated import Tabulated, batch_columns, flattened, plain
 from cayley.wording import did_you_mean
 
