@@ -196,7 +196,7 @@ MADE = {
     "planning.sequence.Together": lambda: own("planning").Together((line(), line())),
     "scale.points.Grid": lambda: own("scale").Grid(kp=[1.0, 2.0]),
     "scale.points.Table": lambda: own("scale").Table({"kp": [1.0, 2.0]}),
-    "systems.rollouts.Rollout": lambda: arm().rollout(controller=lambda t, q, qd: -q),
+    "systems.rollouts.rollout.Rollout": lambda: arm().rollout(controller=lambda t, q, qd: -q),
     "systems.trajectory.Trajectory": lambda: arm().simulate([0.1, 0.2], [0.0, 0.0], until=0.05),
     "systems.events.Event": lambda: own("simulation").Event("level", lambda t, q, qd: q[0]),
     "geometry.manifolds.Manifold": lambda: own("systems").UNIT_QUATERNION,

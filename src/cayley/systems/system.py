@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cayley.systems.fixed_steps.protocol import FixedStep
     from cayley.systems.friction_and_stops import FrictionAndStops
     from cayley.systems.linearization import StateMatrices
-    from cayley.systems.rollouts import Rollout
+    from cayley.systems.rollouts.rollout import Rollout
     from cayley.systems.trajectory import Trajectory
 
 
@@ -301,7 +301,7 @@ class System(HoldsFunctions):
         >>> roll({"x": 1.0}, step=0.01, steps=100, parameters={"k": [0.5, 1.0]}).end["x"].round(6)
         array([0.606531, 0.367879])
         """
-        from cayley.systems.rollouts import rollout
+        from cayley.systems.rollouts.rollout import rollout
         key = ("rollout", method, tuple(changing), tuple(parameters), iterations, events_in_a_step, remembered)
         return kept(self, key, lambda: rollout(
             self, method=method, changing=changing, parameters=parameters, iterations=iterations,

@@ -14,7 +14,7 @@ storm: the trajectory ends there, as NaN. Sources: Dowell & Jarratt 1971 for Ill
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -180,13 +180,11 @@ class Watching:
 
     # Before and after
 
-    def start(self, x: Array, t: Array, given: Mapping[str, Array], changing: Sequence[str],
-              parameters: Mapping[str, Array], step: ArrayLike) -> Array:
+    def start(self, x: Array, t: Array, inputs: Iterable[Array], parameters: Mapping[str, Array],
+              step: ArrayLike) -> Array:
         """The vectors (..., size) at the start, given states (..., n)."""
-        u = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in changing else given[n]
-             for n, port in self.system.ports.items()]
         p = [parameters.get(n, value) for n, value in self.system.parameters.items()]
-        values, sides = self._at_start(t[..., 0], x, *u, *p)
+        values, sides = self._at_start(t, x, *inputs, *p)
         first = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=np.asarray(step), weight=1.0)  # turns start at 0
         parts = [*[np.asarray(part)[..., None] for part in first], sides, values, values,
                  np.full(self.remembered, np.nan), np.full(self.remembered, -1.0)]
@@ -210,7 +208,7 @@ class Watching:
         cut = self.size - self.remembered
         return Log(count, watched[..., cut - self.remembered:cut].astype(float), watched[..., cut:].astype(int))
 
-    def outcome(self, watched: Array, points: Array, status: str, message: str) -> tuple[str, str]:
+    def outcome(self, watched: Array, status: str, message: str) -> tuple[str, str]:
         """How it ended, if anything went wrong with transitions; otherwise as it is."""
         trouble = watched[..., Search._fields.index("trouble")]
         log = self.log(watched)
