@@ -14,7 +14,7 @@ Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the ro
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,6 +102,15 @@ class FrictionAndStops(HoldsFunctions):
         if self.friction.shape != (size,) or len(self.names) != size:
             raise SignatureError(f"the dry friction of {layout.whose} has a name and a number for each of the {size} "
                                  f"velocities {self.velocity!r}, not {len(self.names)} and {self.friction.shape}")
+
+    def within(self, arguments: Callable[..., tuple[Any, ...]]) -> FrictionAndStops:
+        """The same of a part of another system; `arguments(t, x, u, p)` are those of the part, given those of the
+        whole."""
+        def text(of: Text) -> Text:
+            return lambda t, x, u, p, *forces: of(*arguments(t, x, u, p), *forces)
+
+        return replace(self, balance=text(self.balance), rows=self.rows and text(self.rows),
+                       yielding=self.yielding and text(self.yielding))
 
     @property
     def possible(self) -> bool:

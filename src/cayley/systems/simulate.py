@@ -75,7 +75,7 @@ def _solver(method: str) -> type:
     if method not in METHODS:
         raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
     if method == "gauss":
-        from cayley.systems.gauss_solver import Gauss
+        from cayley.gauss_solver import Gauss
         return Gauss
     from scipy import integrate
     return getattr(integrate, method)

@@ -141,6 +141,10 @@ class System(HoldsFunctions):
         return {name: found[name] if block.velocity is None else x[block.velocity]
                 for name, block in self.blocks.items()}
 
+    def written(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """The derivative of the blocks that have no velocity."""
+        return {name: d for name, d in self.tangents(t, x, u, p).items() if self.blocks[name].velocity is None}
+
     def values(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         """The outputs."""
         if self.output is None:
@@ -162,6 +166,11 @@ class System(HoldsFunctions):
             found = self._named(given, shapes, f"jump of {transition.name!r}")
         numbers = {mode: float(self.layout.modes[mode].index(word)) for mode, word in transition.to.items()}
         return x.replaced(found | numbers)
+
+    def blocks_after(self, transition: Transition, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """The blocks after a transition, by name."""
+        after = self.jumped(transition, t, x, u, p)
+        return {name: after[name] for name in self.state}
 
     def _named(self, found: Any, shapes: Mapping[str, tuple[int, ...]], what: str) -> dict[str, Array]:  # noqa: ANN401 (it is told what is wrong)
         if not isinstance(found, (Mapping, Record)):

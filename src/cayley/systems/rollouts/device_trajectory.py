@@ -9,9 +9,7 @@ from typing import Any
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
-from cayley.errors import SignatureError
 from cayley.systems.layout import Layout
-from cayley.wording import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +34,7 @@ class DeviceTrajectory(HoldsFunctions):
         return self.bring()
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self.layout.columns:
-            raise SignatureError(f"{self.layout.whose} has no state {name!r}"
-                                 f"{did_you_mean(name, [*self.layout.columns])}")
-        part = self.points[..., self.layout.columns[name]]
-        shape = self.layout.blocks[name].shape if name in self.layout.blocks else ()
-        return self.given(part if len(shape) == 1 else part.reshape((*part.shape[:-1], *shape)))
+        return self.given(self.layout.state(self.points)[name])
 
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name == "layout":  # which a copy in the making has not yet

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, nothing
-from cayley.systems.layout import State, as_vector, joined
+from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.rollouts.derivatives import RolloutDerivatives
@@ -79,8 +78,9 @@ class CutSteps:
             found.append(self._smooth.step.jvp("h")(*own, 1.0))
             since = since + length
             then = flow.later(since)
-            ends = [Point.of(v, flow.layout).x for v in (vector, found[-1])]
-            rates.append(_chosen(happened, self._guard_rates(then, u, *ends)))
+            slopes = self._watching.guards.slopes(then, Point.of(vector, flow.layout).x, u,
+                                                  found[-1][:flow.layout.smooth])
+            rates.append(_chosen(happened, list(slopes)))
             vector = self._jumped(then, u, vector, happened)
         return np.stack(found), np.stack(rates)
 
@@ -117,15 +117,6 @@ class CutSteps:
         if k:  # at once with what was before
             own = np.logical_and(own, u[LENGTHS][k] > 0.0)
         return where(own, -_chosen(u[HAPPENED][k], guards) / u[RATES][k], 0.0)
-
-    def _guard_rates(self, flow: Flow, u: Record, x: State, along: State) -> list[Scalar]:
-        blocks = flow.layout.blocks
-        here = x.replaced({name: independent(x[name]) for name in blocks})
-        now = independent(flow.t)
-        variables = joined([np.stack([now]), *[as_vector(here[name]) for name in blocks]])
-        rates = joined([np.ones(1), *[as_vector(along[name]) for name in blocks]])
-        return [slope_along(np.stack([transition.guard(now, here, u, flow.p)]), variables, rates)[0]
-                for transition in self._system.transitions]
 
     def _jumped(self, flow: Flow, u: Record, vector: Array, happened: Scalar) -> Array:
         """The point after a transition; the same, if none happened."""

@@ -51,14 +51,17 @@ class Guards:
 
     def values_and_slopes(self, flow: Flow, x: State) -> tuple[Array, Array]:
         """The guards, and their rates along the motion; what they do not depend on is not computed."""
-        layout = self.system.layout
         u = flow.inputs(x)
-        here = x.replaced({name: independent(x[name]) for name in layout.blocks})
+        return self.values(flow, x), self.slopes(flow, x, u, self.system.layout.rate(x, flow.tangents(x, u)))
+
+    def slopes(self, flow: Flow, x: State, u: Record, rate: Array) -> Array:
+        """The rates of the guards where the coordinates change with the `rate` (smooth)."""
+        blocks = self.system.layout.blocks
+        here = x.replaced({name: independent(x[name]) for name in blocks})
         now = independent(flow.t)
         values = np.stack([transition.guard(now, here, u, flow.p) for transition in self.system.transitions])
-        by_place = jacobian(values, joined([np.stack([now]), *[as_vector(here[name]) for name in layout.blocks]]))
-        rates = by_place @ joined([np.ones(1), layout.rate(x, flow.tangents(x, u))])
-        return self.values(flow, x), rates
+        by_place = jacobian(values, joined([np.stack([now]), *[as_vector(here[name]) for name in blocks]]))
+        return by_place @ joined([np.ones(1), rate])
 
     def is_watched(self, transition: Transition, x: State) -> Scalar:
         """True if the modes are those in which a transition may happen."""
