@@ -25,9 +25,10 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
+from cayley.compiler.solving.complementarity import corrected
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
-from cayley.systems.friction_and_stops import REST_SPEED, Stop, corrected
+from cayley.systems.friction_and_stops import REST_SPEED, Stop
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 
