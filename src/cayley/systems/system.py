@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from cayley.compiler.c.c_source import CSource
     from cayley.compiler.kernel import Kernel
-    from cayley.systems.driving import InputLike
-    from cayley.systems.events import Event
+    from cayley.systems.adaptive.driving import InputLike
+    from cayley.systems.adaptive.events import Event
     from cayley.systems.fixed_steps.protocol import FixedStep
     from cayley.systems.friction_and_stops import FrictionAndStops
     from cayley.systems.linearization import StateMatrices
@@ -240,7 +240,7 @@ class System(HoldsFunctions):
         >>> lag.renamed({"y": "filtered", "u": "measured"}, "filter")
         <system filter: state filtered; inputs measured; outputs filtered>
         """
-        from cayley.systems.renaming import renamed
+        from cayley.systems.joining.renaming import renamed
         return renamed(self, names, name)
 
     @property
@@ -326,7 +326,7 @@ class System(HoldsFunctions):
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
         last digit of the time, and `events` are watched for. The result says in `status` how it ended.
         """
-        from cayley.systems.simulate import simulate
+        from cayley.systems.adaptive.simulate import simulate
         return simulate(self, x, until=until, times=times, start=start, inputs=inputs, parameters=parameters,
                         events=events, method=method, rtol=rtol, atol=atol, max_step=max_step, max_events=max_events,
                         max_evaluations=max_evaluations, progress=progress)

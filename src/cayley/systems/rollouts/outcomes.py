@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.systems.running_kernels import RunningKernels
+from cayley.systems.adaptive.running_kernels import RunningKernels
 from cayley.systems.trajectory import Trajectory
 
 if TYPE_CHECKING:

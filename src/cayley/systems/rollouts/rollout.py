@@ -20,8 +20,8 @@ from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.progress import PatientBar
+from cayley.systems.adaptive.driving import Law
 from cayley.systems.arguments import check_lists
-from cayley.systems.driving import Law
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill

@@ -13,10 +13,10 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.systems.adaptive_run import Run
+from cayley.systems.adaptive.driving import Driving, InputLike
+from cayley.systems.adaptive.events import Event
+from cayley.systems.adaptive.run import Run
 from cayley.systems.arguments import given_parameters
-from cayley.systems.driving import Driving, InputLike
-from cayley.systems.events import Event
 from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
 from cayley.systems.system import System

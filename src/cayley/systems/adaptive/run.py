@@ -17,11 +17,11 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, SingularityError
 from cayley.progress import PatientBar
-from cayley.systems.driving import Driving
-from cayley.systems.events import Event, happenings, loss
+from cayley.systems.adaptive.driving import Driving
+from cayley.systems.adaptive.events import Event, happenings, loss
+from cayley.systems.adaptive.running_kernels import RunningKernels
+from cayley.systems.adaptive.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.layout import Layout
-from cayley.systems.running_kernels import RunningKernels
-from cayley.systems.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.trajectory import JointNames, Occurrence, Trajectory
 from cayley.systems.transitions import Transition
 

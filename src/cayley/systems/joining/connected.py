@@ -14,11 +14,11 @@ from cayley.compiler.solving.roots import newton
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
+from cayley.systems.joining.wiring import Place, Wiring
 from cayley.systems.layout import State, as_vector, joined
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
-from cayley.systems.wiring import Place, Wiring
 
 _ITERATIONS = 12
 _UNITS = 2.0**14  # of rounding: what may be left of an algebraic loop
