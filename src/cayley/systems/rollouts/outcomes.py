@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.systems.adaptive.running_kernels import RunningKernels
+from cayley.systems.adaptive.driving import Driving
+from cayley.systems.adaptive.moving_system import MovingSystem
 from cayley.systems.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -104,10 +105,11 @@ def _undefined(run: Run, points: Array, inputs: Mapping[str, Array], place: tupl
         return np.asarray(np.broadcast_to(values, (*batch, *core))[place], dtype=float)
 
     given = {n: own(values, samples, *rollout.inputs[n])[sample] for n, values in inputs.items()}
-    kernels = RunningKernels(rollout.system, {n: own(a, *rollout.parameters[n]) for n, a in run.parameters.items()})
     smooth = rollout.system.layout.smooth
     x = np.asarray(points[place][sample][:-2], dtype=float)
+    moving = MovingSystem(Driving(rollout.system, given), {
+        n: own(a, *rollout.parameters[n]) for n, a in run.parameters.items()}, x[smooth:])
     t, later = own(run.times[..., ::run.every], samples)[[sample, min(sample + 1, samples - 1)]]
-    ahead = np.concatenate([x[:smooth] + (later - t) * kernels.slope(t, x, given)[:-1], x[smooth:]])
-    whys = (kernels.without_value(instant, state, given) for instant, state in ((t, x), (later, ahead)))
+    ahead = x[:smooth] + (later - t) * moving.free(t, x[:smooth])[:-1]
+    whys = (moving.without_value(instant, state) for instant, state in ((t, x), (later, ahead)))
     return next(filter(None, whys), "")
