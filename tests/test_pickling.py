@@ -196,10 +196,10 @@ MADE = {
     "planning.sequence.Together": lambda: own("planning").Together((line(), line())),
     "scale.points.Grid": lambda: own("scale").Grid(kp=[1.0, 2.0]),
     "scale.points.Table": lambda: own("scale").Table({"kp": [1.0, 2.0]}),
-    "systems.rollouts.Rollout": lambda: arm().rollout(controller=lambda t, q, qd: -q),
+    "systems.rollouts.rollout.Rollout": lambda: arm().rollout(controller=lambda t, q, qd: -q),
     "systems.trajectory.Trajectory": lambda: arm().simulate([0.1, 0.2], [0.0, 0.0], until=0.05),
-    "systems.events.Event": lambda: own("simulation").Event("level", lambda t, q, qd: q[0]),
-    "systems.manifolds.Manifold": lambda: own("systems").UNIT_QUATERNION,
+    "systems.adaptive.events.Event": lambda: own("simulation").Event("level", lambda t, q, qd: q[0]),
+    "geometry.manifolds.Manifold": lambda: own("systems").UNIT_QUATERNION,
     "systems.system.System": lambda: arm().system(),
     "systems.transitions.Transition": lambda: own("systems").Transition("impact", falls, jump=lambda t, x, u, p: x),
 }
@@ -326,4 +326,4 @@ def test_functions_of_the_user_travel_with_cloudpickle_or_are_named(monkeypatch)
 
 def test_a_pickle_of_another_version_is_refused():
     with pytest.raises(cy.UnsupportedError, match="another function here"):
-        local_functions._function("cayley.systems.connected", "Connected._text.<locals>.<lambda>", 7, [], None, None)
+        local_functions._function("cayley.systems.joining.connected", "Connected._text.<locals>.<lambda>", 7, [], None, None)

@@ -30,6 +30,7 @@ _MOST_PARTS = 6
 _LONGEST = 80
 _MAKERS = {"animate": "cayley.studio.animation", "moving_part": "cayley.drawing.played",
            "report": "cayley.studio.report", "View": "cayley.studio.live", "draw_instants": "cayley.drawing.animations",
+           "plot_trajectory": "cayley.drawing.trajectory_figures",
            "mechanism_motion": "cayley.simulation.mechanism_motion",
            "save_trajectory": "cayley.simulation.trajectory_file",
            "load_trajectory": "cayley.simulation.trajectory_file"}

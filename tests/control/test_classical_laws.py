@@ -29,7 +29,7 @@ from cayley.control import (
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnreachableError, UnsupportedError
 from cayley.model.joint_kinds import Prismatic
 from cayley.model.parts import Body, Joint
-from cayley.systems.output_kernels import output_kernel
+from cayley.systems.text_kernels import output_kernel
 from compiler.parity import compiled_c
 from systems.plants import driven_rod, driven_rods, rods
 

@@ -28,7 +28,7 @@ from cayley.control import (
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Joint
-from cayley.systems.output_kernels import output_kernel
+from cayley.systems.text_kernels import output_kernel
 from compiler.parity import compiled_c
 from systems.plants import rods
 

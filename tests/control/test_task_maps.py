@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import cayley as cy
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.systems.output_kernels import output_kernel
+from cayley.systems.text_kernels import output_kernel
 from systems.plants import rods
 
 PLANE = [True, True, False, False, False, False]

@@ -23,7 +23,7 @@ from cayley.geometry.rotations.homogeneous import (
 from cayley.machines.single_body import gyroscope, half_turns, rigid_body, rotating_body
 from cayley.ordinary_equations import IntegrationError, instants_of
 from cayley.showing import brief
-from cayley.systems.events import Event
+from cayley.systems.adaptive.events import Event
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 

@@ -11,7 +11,7 @@ from cayley.errors import SignatureError, UnsupportedError
 from cayley.model.joint_kinds import Floating, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.systems import System
-from cayley.systems import checkpoints as recorded_run
+from cayley.systems.rollouts import runs as recorded_run
 from compiler.gpu_stand_in import Array
 from programs import needs
 from simulation.test_gpu_rollouts import closed, elastic, of_different_arms, rubbing, rubbing_loop

@@ -73,7 +73,7 @@ def test_in_c():
     function.restype = None
     q, qd = states(arm, 1)
     x = np.concatenate([q[0], qd[0], [0.0, 0.0]])
-    tau, kept, row = np.array([0.5, -0.2]), np.empty((4, 6)), roll._method.table.numbers.astype(float)
+    tau, kept, row = np.array([0.5, -0.2]), np.empty((4, 6)), roll.fixed_step.table.numbers.astype(float)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, row, tau, kept)]
     function(ctypes.c_long(4), ctypes.c_long(5), ctypes.c_long(len(row)), pointers[0], ctypes.c_double(1e-2),
              *pointers[1:])
@@ -94,7 +94,7 @@ def test_a_closed_mechanism_in_c():
     function = compiled_c(roll.c_source("folded"))
     function.restype = None
     x = np.concatenate([q, qd, [0.0, 0.0]])
-    tau, kept, row = np.zeros(3), np.empty((4, 8)), roll._method.table.numbers.astype(float)
+    tau, kept, row = np.zeros(3), np.empty((4, 8)), roll.fixed_step.table.numbers.astype(float)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, row, tau, kept)]
     function(ctypes.c_long(4), ctypes.c_long(5), ctypes.c_long(len(row)), pointers[0], ctypes.c_double(1e-2),
              *pointers[1:])

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import cayley as cy
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.systems import UNIT_QUATERNION, Block, Port, System
-from cayley.systems.events import Event
+from cayley.systems.adaptive.events import Event
 from systems.plants import G, free_body, linear, motor, pendulum
 
 METHODS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2, "implicit-midpoint": 2, "gauss": 4}

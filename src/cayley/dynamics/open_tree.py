@@ -31,6 +31,7 @@ from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import Moments, inertia_vector_from_moments, tree_with_inertia_vectors
 from cayley.errors import ModelError, UnsupportedError
+from cayley.geometry.manifolds import Manifold
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
@@ -45,7 +46,6 @@ from cayley.model.configurations import check_configuration, normalized, quatern
 from cayley.model.constraints import check_independent
 from cayley.model.parameters import chosen_parameters
 from cayley.model.tree import Tree
-from cayley.systems.manifolds import Manifold
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System

@@ -24,10 +24,10 @@ from cayley.geometry.inertia.gyroscope import check_moments, gyroscope_accelerat
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import check_invertible_inertia
 from cayley.geometry.inertia.thrusters import check_thrusters
+from cayley.geometry.manifolds import UNIT_QUATERNION
 from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rotations.quaternion import rotate_by_quaternion
 from cayley.systems.layout import State
-from cayley.systems.manifolds import UNIT_QUATERNION
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System

@@ -17,11 +17,11 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
+from cayley.progress import PatientBar
 from cayley.scale.points import Columns, Points, digest, points_of, whole_number
 from cayley.scale.reductions import Reduction
 from cayley.scale.store import Plan, Store, opened
 from cayley.scale.tasks import Workers, check_workers, done, is_elsewhere, tasks_of
-from cayley.systems.progress import PatientBar
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import did_you_mean, shown
 

@@ -3,8 +3,8 @@
 from cayley.dynamics.open_tree import inertia_parameters
 from cayley.simulation.rollouts import rollout
 from cayley.simulation.simulate import simulate
-from cayley.systems.events import Event
-from cayley.systems.rollouts import Rollout
+from cayley.systems.adaptive.events import Event
+from cayley.systems.rollouts.rollout import Rollout
 from cayley.systems.trajectory import Occurrence, Trajectory
 
 __all__ = ["Event", "Occurrence", "Rollout", "Trajectory", "inertia_parameters", "rollout", "simulate"]

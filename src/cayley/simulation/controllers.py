@@ -13,7 +13,7 @@ from cayley.dynamics.inverse.external_loads import base_inputs
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems import System
-from cayley.systems.driving import Law
+from cayley.systems.adaptive.driving import Law
 from cayley.wording import shown
 
 STATE = ("t", "q", "qd")

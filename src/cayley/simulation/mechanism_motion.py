@@ -10,11 +10,9 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array
 from cayley.dynamics.constrained_mechanics import projection_kernel
-from cayley.dynamics.forward.constrained import constraint_forces_kernel
-from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.forward.constrained import constraint_forces_kernel, near_singularity
 from cayley.dynamics.open_tree import Configurations
 from cayley.dynamics.rigid_links.drives import rotor_inertias, spring_energy
 from cayley.dynamics.rigid_links.energies import (
@@ -27,8 +25,7 @@ from cayley.dynamics.rigid_links.energies import (
 )
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.geometry.batch import place, tolerance_of
-from cayley.kinematics.constraints.rows import jacobian_kernel, residual_kernel, row_names
-from cayley.kinematics.constraints.structure import constraint_structure, dependent_rows
+from cayley.kinematics.constraints.rows import residual_kernel, row_names
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.configurations import normalized
 from cayley.model.constraints import constraints_of
@@ -36,8 +33,6 @@ from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 from cayley.systems.trajectory import Balance, JointNames
 
-_NEAR = 0.1  # of the largest singular value: constraints that nearly depend on each other
-_LIGHT = 1e-3  # of the largest inertia: next to none
 _LOOKED_AT = 50  # samples before the end
 _BROKEN = ("not finite", "step too small")
 
@@ -52,7 +47,7 @@ def closed_outcome(tree: Tree, t: Array, q: Array, status: str, message: str) ->
     if status in _BROKEN:
         *trajectory, last = _last_number(q)
         before = [(*trajectory, k) for k in range(last, max(last - _LOOKED_AT, -1), -1)]
-        return status, message + next(filter(None, (_special(tree, times[at], q[at]) for at in before)), "")
+        return status, message + next(filter(None, (near_singularity(tree, times[at], q[at]) for at in before)), "")
     if status not in ("finished", "not converged"):
         return status, message
     left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *_time(tree, t)))
@@ -63,7 +58,7 @@ def closed_outcome(tree: Tree, t: Array, q: Array, status: str, message: str) ->
     row = row_names(tree)[int(np.argmax(left[first]))]
     return "open", (
         f"the constraint {row.constraint!r} of {tree.name} is open by {left[first].max():.3g} ({row.holds}) at t = "
-        f"{times[first]:.6g}{place(first[:-1])}: the step is too large{_special(tree, times[first], q[first])}")
+        f"{times[first]:.6g}{place(first[:-1])}: the step is too large{near_singularity(tree, times[first], q[first])}")
 
 
 def _last_number(q: Array) -> tuple[int, ...]:
@@ -74,29 +69,6 @@ def _last_number(q: Array) -> tuple[int, ...]:
         return (*[0] * (q.ndim - 2), q.shape[-2] - 1)
     trajectory = tuple(broken[0])
     return (*trajectory, max(int(np.argmin(fine[trajectory])) - 1, 0))
-
-
-def _special(tree: Tree, t: Array, q: Array) -> str:
-    """The special feature of a configuration (nq), in words, if it has one."""
-    structure = constraint_structure(tree)
-    A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q, *_time(tree, t)))
-    rows = A[list(structure.leading)]
-    values = np.linalg.svd(rows, compute_uv=False)
-    if structure.by_structure and values.min(initial=np.inf) <= _NEAR * values.max(initial=0.0):
-        near = dependent_rows(rows, _NEAR)
-        names = dict.fromkeys(structure.rows[k].constraint for k, one in zip(structure.leading, near, strict=True)
-                              if one)
-        return (f"; near t = {float(t):.6g} the constraints {', '.join(map(repr, names))} depend on each other, and "
-                "branches of motions meet: smaller steps pass there")
-    N = np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A))
-    M = inertia_matrix_kernel(tree.spanning_tree())(q)
-    inertias, motions = np.linalg.eigh(N.T @ M @ N)
-    if inertias.size and inertias[0] <= _LIGHT * np.abs(M).max():
-        shares = np.abs(N @ motions[:, 0])
-        moved = [name for name, share in zip(structure.velocities, shares, strict=True) if share > 0.1 * shares.max()]
-        return (f"; near t = {float(t):.6g} the motion of {', '.join(moved)} that the constraints allow moves next to "
-                "no mass")
-    return ""
 
 
 def _time(tree: Tree, t: Array) -> tuple[Array, ...]:

@@ -20,13 +20,13 @@ from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, law_of
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.mechanism_motion import mechanism_motion
+from cayley.systems.adaptive.driving import Law
 from cayley.systems.arguments import check_lists, given_inputs
-from cayley.systems.compiled_transitions import Watching
-from cayley.systems.connect import connect
-from cayley.systems.driving import Law
+from cayley.systems.joining.connect import connect
 from cayley.systems.layout import StateLike
-from cayley.systems.rollout_calls import Arguments, SystemCalls
-from cayley.systems.rollouts import Rollout, system_step
+from cayley.systems.rollouts.calls import Arguments, SystemCalls
+from cayley.systems.rollouts.located_transitions import Watching
+from cayley.systems.rollouts.rollout import Rollout, system_step
 from cayley.systems.system import System
 
 

@@ -23,11 +23,11 @@ from cayley.model.tree import Tree
 from cayley.simulation.controllers import BaseMotion, Controller, Function, Wrench, acting_inputs, law_of
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.mechanism_motion import mechanism_motion
+from cayley.systems.adaptive.driving import Driving, Held, InputLike
+from cayley.systems.adaptive.events import Event
+from cayley.systems.adaptive.simulate import METHODS, run_of
 from cayley.systems.arguments import given_parameters
-from cayley.systems.connect import connect
-from cayley.systems.driving import Driving, Held, InputLike
-from cayley.systems.events import Event
-from cayley.systems.simulate import METHODS, run_of
+from cayley.systems.joining.connect import connect
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 
@@ -89,7 +89,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     run.facts = {**run.facts, "limits": limits,
                  **({"acted": ", ".join(f"wrench_{frame}" for frame in wrenches)} if wrenches else {}),
                  **({} if base is None else {"base": "the root moved: poses, energy and work are relative to it"})}
-    return run.go(_checked(driving.system, tree, q, qd, limits != "ignore", begin), progress)
+    first = _checked(driving.system, tree, q, qd, limits != "ignore", begin)
+    return run.go(driving.system.layout.vectors(first), progress)
 
 
 def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, given: Mapping[str, Any],

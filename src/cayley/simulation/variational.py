@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.complementarity import held_solve
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
@@ -37,7 +38,6 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quatern
 from cayley.model.tree import Tree
 from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
 from cayley.systems.fixed_steps.standstill import HeldFlow
-from cayley.systems.friction_and_stops import held_solve
 from cayley.systems.layout import Layout
 
 

@@ -1,8 +1,8 @@
 """Systems: states of any kind with inputs and outputs, how they are connected, and how they move in time."""
 
-from cayley.systems.connect import HasSystem, connect, feedback, series
+from cayley.geometry.manifolds import UNIT_QUATERNION, Manifold
+from cayley.systems.joining.connect import HasSystem, connect, feedback, series
 from cayley.systems.layout import State, StateLike
-from cayley.systems.manifolds import UNIT_QUATERNION, Manifold
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System

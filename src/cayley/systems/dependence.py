@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.layout import as_vector, joined
 from cayley.systems.system import System
+from cayley.systems.text_kernels import text_arguments, text_shapes
 
 Texts = Callable[..., dict[str, Array]]
 
@@ -50,17 +51,12 @@ def depends_on_time(system: System) -> bool:
 def dependence(system: System, text: Texts) -> dict[str, set[str]]:
     """For each result of a text (t, x, u, p) the arguments on which it depends: "t", "x", "u.<input>",
     "p.<parameter>"."""
-    shapes: Mapping[str, tuple[int, ...]] = {
-        "t": (), "x": (system.layout.size,), **{f"u.{name}": port.shape for name, port in system.ports.items()},
-        **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
+    shapes = text_shapes(system)
     labels: list[str] = []
     sizes: list[int] = []
 
     def all_in_one(*arguments: Scalar) -> Array:
-        given = dict(zip(shapes, arguments, strict=True))
-        u = system.input_record({name: given[f"u.{name}"] for name in system.inputs})
-        p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})
-        returned = text(given["t"], system.layout.state(given["x"]), u, p)
+        returned = text(*text_arguments(system, dict(zip(shapes, arguments, strict=True))))
         found = {name: as_vector(value) for name, value in returned.items()}
         labels.extend(found)
         sizes.extend(len(value) for value in found.values())

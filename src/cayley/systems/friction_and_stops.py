@@ -1,27 +1,19 @@
 """Dry friction and stops of a system: the velocities that may stand still, and the forces that hold them.
 
-    M a = f + r     M and f the inertia and the forces (n) of the velocities of one block, r the reactions
-    lower <= r <= upper,  a = 0 where r is between its bounds, a > 0 only where r = lower, a < 0 only where r = upper
-    going           how a velocity goes: 1 forwards, -1 backwards, 0 it is held
 The bounds of dry friction at rest are -friction and friction; a stop that is touched pushes with any force, in one
-direction. A reaction that cannot change (lower = upper: a joint that slides, or has no friction) holds nothing. M is
-positive definite, so there is one solution, the minimum of a'M a / 2 - a'f + sum of friction |a|. It is found by
-guesses: each round solves for the velocities that go, holds those that went against their friction, and lets go those
-whose reaction left its bounds.
-Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
+direction. Which velocities stand still is found by `compiler.solving.complementarity`. Source: Coulomb 1785.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
-from cayley.compiler.solving.linear import ldl_solve
-from cayley.compiler.tracing.symbols import where
+from cayley.compiler.solving.complementarity import inertia_solve
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import SignatureError
 
@@ -103,6 +95,15 @@ class FrictionAndStops(HoldsFunctions):
             raise SignatureError(f"the dry friction of {layout.whose} has a name and a number for each of the {size} "
                                  f"velocities {self.velocity!r}, not {len(self.names)} and {self.friction.shape}")
 
+    def within(self, arguments: Callable[..., tuple[Any, ...]]) -> FrictionAndStops:
+        """The same of a part of another system; `arguments(t, x, u, p)` are those of the part, given those of the
+        whole."""
+        def text(of: Text) -> Text:
+            return lambda t, x, u, p, *forces: of(*arguments(t, x, u, p), *forces)
+
+        return replace(self, balance=text(self.balance), rows=self.rows and text(self.rows),
+                       yielding=self.yielding and text(self.yielding))
+
     @property
     def possible(self) -> bool:
         """True if a velocity can be held, or a limit can end a simulation."""
@@ -113,23 +114,3 @@ class FrictionAndStops(HoldsFunctions):
         if self.yielding is not None:
             return self.yielding(t, x, u, p, forces)
         return inertia_solve(self.balance(t, x, u, p)[0], forces)
-
-
-def corrected(M: Array, forces: Array, lower: Array, upper: Array, going: Array) -> tuple[Any, Any]:
-    """One round: the accelerations (n) if the joints go as guessed, and a better guess, the same if it was right."""
-    acceleration = held_solve(M, forces + where(going > 0, lower, upper), going)
-    reaction = M @ acceleration - forces
-    freed = where(reaction > upper, -1.0, where(reaction < lower, 1.0, 0.0))
-    kept = where(going * acceleration > 0, going, 0.0)
-    return acceleration, where(lower < upper, where(going == 0, freed, kept), going)
-
-
-def held_solve(M: Array, forces: Array, going: Array | float) -> Array:
-    """The accelerations (n) of the joints that go; those that are held have none."""
-    moves = going * going
-    return inertia_solve(M * np.outer(moves, moves) + np.diag(1.0 - moves), where(going == 0, 0.0, forces))
-
-
-def inertia_solve(M: Array, forces: Array) -> Array:
-    """M^-1 forces, eliminated from the tips of a tree inwards."""
-    return ldl_solve(M[::-1, ::-1], forces[::-1])[::-1]

@@ -62,7 +62,7 @@ class Layout:
         """Where each block and each mode is."""
         return self.places | {name: slice(self.smooth + k, self.smooth + k + 1) for k, name in enumerate(self.modes)}
 
-    @property
+    @cached_property
     def smooth(self) -> int:
         """How many numbers the blocks are; those of the modes follow."""
         return sum(block.size for block in self.blocks.values())
@@ -85,6 +85,14 @@ class Layout:
     def unmoved(self) -> list[str]:
         """The blocks that are no positions: those without a velocity."""
         return [name for name, block in self.blocks.items() if block.velocity is None]
+
+    @cached_property
+    def _parts(self) -> list[tuple[str, slice, tuple[int, ...]]]:
+        return [(name, place, self.blocks[name].shape) for name, place in self.places.items()]
+
+    def parts(self, coordinates: Array) -> Blocks:
+        """The blocks by name of one vector (smooth) of numbers."""
+        return {name: coordinates[place].reshape(shape) for name, place, shape in self._parts}
 
     def state(self, x: Array) -> State:
         """The blocks of a vector (..., size), or of its smooth part where there are no modes."""
@@ -139,6 +147,19 @@ class Layout:
         """Each block brought back onto its manifold."""
         return x.replaced({name: block.manifold.projected(x[name]) for name, block in self.blocks.items()
                            if not block.is_flat})
+
+    def nearest(self, x: Array) -> Array:
+        """Vectors (..., smooth) or (..., size) of numbers, with each block at the nearest point of its manifold."""
+        x = x.copy()
+        for name, place in self._curved.items():
+            part = x[..., place]
+            shape = (*part.shape[:-1], *self.blocks[name].shape)
+            x[..., place] = self.blocks[name].manifold.nearest(part.reshape(shape)).reshape(part.shape)
+        return x
+
+    @cached_property
+    def _curved(self) -> dict[str, slice]:
+        return {name: place for name, place in self.places.items() if not self.blocks[name].is_flat}
 
     # States that users give
 

@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.derivatives.derivative import jacobian
-from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.made_once import kept
-from cayley.compiler.signature import spell
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.showing import shown_briefly
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import StateLike, as_vector, joined
+from cayley.systems.layout import State, StateLike, as_vector, joined
+from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.systems.text_kernels import text_kernel
 
 
 @shown_briefly
@@ -34,34 +35,26 @@ def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: 
     flat = system.layout.vectors(system.layout.given(x))
     u = given_inputs(system, inputs, system.inputs)
     p = given_parameters(system, parameters, system.parameters)
-    linearized = kept(system, "linearized", lambda: _kernel(system))
-    return linearized(t, flat, np.zeros(system.layout.freedoms), *u.values(), *p.values())
+    return _linearized(system)(t, flat, *u.values(), *p.values(), np.zeros(system.layout.freedoms))
 
 
-def _kernel(system: System) -> Kernel[StateMatrices]:
-    n = system.layout.freedoms
+@kept_with_owner
+def _linearized(system: System) -> Kernel[StateMatrices]:
+    layout = system.layout
+    n = layout.freedoms
     m = sum(port.size for port in system.ports.values())
     k = sum(port.size for port in system.output_ports.values())
-    shapes = {"t": (), "x": (system.layout.size,), "d": (n,),
-              **{f"u.{name}": port.shape for name, port in system.ports.items()},
-              **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
 
-    def text(*arguments: Scalar) -> StateMatrices:
-        given = dict(zip(shapes, arguments, strict=True))
-        here = system.layout.state(given["x"])
-        p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})
-        x = here.replaced(system.layout.stepped(here, system.layout.tangents(given["d"])))
-        u = {name: given[f"u.{name}"] for name in system.inputs}
-        f = system.tangents(given["t"], x, system.input_record(u), p)
-        y = system.values(given["t"], x, system.input_record(u), p)
-        inputs = _together(u)
+    def text(t: Scalar, here: State, u: Record, p: Record, d: Array) -> StateMatrices:
+        x = here.replaced(layout.stepped(here, layout.tangents(d)))
+        f = system.tangents(t, x, u, p)
+        y = system.values(t, x, u, p)
+        inputs = _together({name: u[name] for name in u})
         A, B, C, D = (jacobian(_together(of), by) if len(of) and np.size(by) else np.zeros((size, np.size(by)))
-                      for of, size in ((f, n), (y, k)) for by in (given["d"], inputs))
+                      for of, size in ((f, n), (y, k)) for by in (d, inputs))
         return StateMatrices(A + _perturbation(system, f), B, C, D)
 
-    results = ",".join(spell(shape) for shape in ((n, n), (n, m), (k, n), (k, m)))
-    signature = f"{','.join(map(spell, shapes.values()))}->{results}"
-    return kernel(signature, name="linearized", inputs=list(shapes))(text)
+    return text_kernel(system, text, [(n, n), (n, m), (k, n), (k, m)], "linearized", {"d": (n,)})
 
 
 def _together(values: Mapping[str, Array]) -> Array:

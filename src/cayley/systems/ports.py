@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeAlias
 
 from cayley.errors import SignatureError
-from cayley.systems.manifolds import VECTOR, Manifold, Shape
+from cayley.geometry.manifolds import VECTOR, Manifold, Shape
 from cayley.wording import shown
 
 

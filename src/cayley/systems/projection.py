@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from cayley.compiler.derivatives.derivative import independent, jacobian
-from cayley.compiler.made_once import kept
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.systems.layout import Layout, State, as_vector, joined
-from cayley.systems.output_kernels import text_kernel
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.systems.text_kernels import text_kernel
 
 ROUNDS = 3  # of Newton's method: what one step leaves is small already, and squared by each
 
@@ -50,15 +51,8 @@ def check_constraints(system: System, t: ArrayLike, x: Array, inputs: Iterable[A
     which states they are."""
     if not system.constraints or not x.size:
         return
-
-    def text(t: Scalar, state: State, u: Record, p: Record) -> tuple[Array, ...]:
-        left = [as_vector(constraint(t, state, u, p)) for constraint in system.constraints.values()]
-        return tuple(sum(entry * entry for entry in each) + 0.0 * t for each in left)
-
-    kernel = kept(system, "openings of constraints", lambda: text_kernel(
-        system, text, [() for _ in system.constraints], "openings"))
     own = [{**system.parameters, **parameters}[n] for n in system.parameters]
-    found = kernel(t, x, *inputs, *own)
+    found = _openings(system)(t, x, *inputs, *own)
     squares = found if len(system.constraints) > 1 else [found]
     most = tolerance_of(x) * (1.0 + np.abs(x).max(-1))
     for name, square in zip(system.constraints, squares, strict=True):
@@ -68,3 +62,13 @@ def check_constraints(system: System, t: ArrayLike, x: Array, inputs: Iterable[A
             raise GeometryError(
                 f"the state of {system.name} that {when} is not on its constraints"
                 f"{f' (state{place(bad)})' if bad else ''}: {name!r} is {np.asarray(left)[bad]:.3g}, and must be zero")
+
+
+@kept_with_owner
+def _openings(system: System) -> Kernel:
+    """The squares of the lengths of what is left of each constraint."""
+    def text(t: Scalar, state: State, u: Record, p: Record) -> tuple[Array, ...]:
+        left = [as_vector(constraint(t, state, u, p)) for constraint in system.constraints.values()]
+        return tuple(sum(entry * entry for entry in each) + 0.0 * t for each in left)
+
+    return text_kernel(system, text, [() for _ in system.constraints], "openings")

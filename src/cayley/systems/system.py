@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from cayley.compiler.c.c_source import CSource
     from cayley.compiler.kernel import Kernel
-    from cayley.systems.driving import InputLike
-    from cayley.systems.events import Event
+    from cayley.systems.adaptive.driving import InputLike
+    from cayley.systems.adaptive.events import Event
     from cayley.systems.fixed_steps.protocol import FixedStep
     from cayley.systems.friction_and_stops import FrictionAndStops
     from cayley.systems.linearization import StateMatrices
-    from cayley.systems.rollouts import Rollout
+    from cayley.systems.rollouts.rollout import Rollout
     from cayley.systems.trajectory import Trajectory
 
 
@@ -141,6 +141,10 @@ class System(HoldsFunctions):
         return {name: found[name] if block.velocity is None else x[block.velocity]
                 for name, block in self.blocks.items()}
 
+    def written(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """The derivative of the blocks that have no velocity."""
+        return {name: d for name, d in self.tangents(t, x, u, p).items() if self.blocks[name].velocity is None}
+
     def values(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         """The outputs."""
         if self.output is None:
@@ -162,6 +166,11 @@ class System(HoldsFunctions):
             found = self._named(given, shapes, f"jump of {transition.name!r}")
         numbers = {mode: float(self.layout.modes[mode].index(word)) for mode, word in transition.to.items()}
         return x.replaced(found | numbers)
+
+    def blocks_after(self, transition: Transition, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """The blocks after a transition, by name."""
+        after = self.jumped(transition, t, x, u, p)
+        return {name: after[name] for name in self.state}
 
     def _named(self, found: Any, shapes: Mapping[str, tuple[int, ...]], what: str) -> dict[str, Array]:  # noqa: ANN401 (it is told what is wrong)
         if not isinstance(found, (Mapping, Record)):
@@ -231,7 +240,7 @@ class System(HoldsFunctions):
         >>> lag.renamed({"y": "filtered", "u": "measured"}, "filter")
         <system filter: state filtered; inputs measured; outputs filtered>
         """
-        from cayley.systems.renaming import renamed
+        from cayley.systems.joining.renaming import renamed
         return renamed(self, names, name)
 
     @property
@@ -301,7 +310,7 @@ class System(HoldsFunctions):
         >>> roll({"x": 1.0}, step=0.01, steps=100, parameters={"k": [0.5, 1.0]}).end["x"].round(6)
         array([0.606531, 0.367879])
         """
-        from cayley.systems.rollouts import rollout
+        from cayley.systems.rollouts.rollout import rollout
         key = ("rollout", method, tuple(changing), tuple(parameters), iterations, events_in_a_step, remembered)
         return kept(self, key, lambda: rollout(
             self, method=method, changing=changing, parameters=parameters, iterations=iterations,
@@ -317,7 +326,7 @@ class System(HoldsFunctions):
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
         last digit of the time, and `events` are watched for. The result says in `status` how it ended.
         """
-        from cayley.systems.simulate import simulate
+        from cayley.systems.adaptive.simulate import simulate
         return simulate(self, x, until=until, times=times, start=start, inputs=inputs, parameters=parameters,
                         events=events, method=method, rtol=rtol, atol=atol, max_step=max_step, max_events=max_events,
                         max_evaluations=max_evaluations, progress=progress)

@@ -17,9 +17,9 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.showing import Pictured, Player, brief, maker, shown_briefly
 from cayley.systems.layout import State
-from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.ports import Block, Port
 from cayley.systems.system import System
+from cayley.systems.text_kernels import energy_kernel, output_kernel
 from cayley.tabulated import Tabulated, batch_columns, flattened, plain
 from cayley.wording import did_you_mean
 
@@ -403,8 +403,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
              figsize: tuple[float, float] | None = None) -> Figure:
         """A Matplotlib figure of blocks, modes and outputs, or of those that are named; of a mechanism, of coordinates,
         velocities, forces and energy, all or those of some `joints`."""
-        from cayley.systems.trajectory_plot import plot
-        return plot(self, names, joints, figsize)
+        drawn: Figure = maker("plot_trajectory")(self, names, joints, figsize)
+        return drawn
 
     def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:

@@ -30,7 +30,7 @@ from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.showing import Pictured, shown_briefly, shown_once
 from cayley.systems import HasSystem, System, connect
-from cayley.systems.rollouts import Rollout
+from cayley.systems.rollouts.rollout import Rollout
 from cayley.wording import shown
 
 if TYPE_CHECKING:

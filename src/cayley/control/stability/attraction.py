@@ -22,9 +22,9 @@ from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Val
 from cayley.control.stability.invariant_sets import Candidate, CandidateLike, candidate
 from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.progress import PatientBar
 from cayley.showing import Pictured, brief, shown_once
 from cayley.systems import StateLike
-from cayley.systems.progress import PatientBar
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from cayley.control.stability.invariant_sets import Candidate, CandidateLike, ca
 from cayley.control.stability.linear_stability import Finding, Verdict
 from cayley.control.stability.signs import definiteness
 from cayley.errors import SignatureError
+from cayley.progress import PatientBar
 from cayley.systems import StateLike
-from cayley.systems.progress import PatientBar
 from cayley.wording import shown
 
 _ROUNDING = 1e-10  # of the terms of V': less counts as zero

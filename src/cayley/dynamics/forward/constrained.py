@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import ExplanationBeside, kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.solving.definite import are_definite, only_where
 from cayley.compiler.solving.null_space import null_basis, null_space
 from cayley.compiler.solving.rounding import Scale
@@ -23,6 +24,7 @@ from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.external_loads import NO_LOADS, ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.mechanics.constrained import (
@@ -41,13 +43,15 @@ from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
 from cayley.kinematics.constraints.space import check_rank, determines
-from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, dependent_rows
 from cayley.kinematics.constraints.turned_loops import TurnedLoop, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
 
+_NEAR = 0.1  # of the largest singular value: constraints that nearly depend on each other
+_LIGHT = 1e-3  # of the largest inertia: next to none
 _HERE = "cayley.dynamics.mechanics.constrained"
 _SENTENCE = "Forward dynamics under constraints: the accelerations qdd that the joint forces tau give at (q, qd)."
 
@@ -299,6 +303,30 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
                 "links mass and inertia")
 
     return explain
+
+
+def near_singularity(tree: Tree, t: Array, q: Array) -> str:
+    """The reason, in words, why motions may break off near a configuration (nq) at a time, if there is one."""
+    structure = constraint_structure(tree)
+    A = np.asarray(kept(tree, "constraint Jacobian", lambda: constraints.jacobian_kernel(tree))(
+        q, *((t,) if tree.is_timed else ())))
+    rows = A[list(structure.leading)]
+    values = np.linalg.svd(rows, compute_uv=False)
+    if structure.by_structure and values.min(initial=np.inf) <= _NEAR * values.max(initial=0.0):
+        near = dependent_rows(rows, _NEAR)
+        names = dict.fromkeys(structure.rows[k].constraint for k, one in zip(structure.leading, near, strict=True)
+                              if one)
+        return (f"; near t = {float(t):.6g} the constraints {', '.join(map(repr, names))} depend on each other, and "
+                "branches of motions meet: smaller steps pass there")
+    N = np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A))
+    M = inertia_matrix_kernel(tree.spanning_tree())(q)
+    inertias, motions = np.linalg.eigh(N.T @ M @ N)
+    if inertias.size and inertias[0] <= _LIGHT * np.abs(M).max():
+        shares = np.abs(N @ motions[:, 0])
+        moved = [name for name, share in zip(structure.velocities, shares, strict=True) if share > 0.1 * shares.max()]
+        return (f"; near t = {float(t):.6g} the motion of {', '.join(moved)} that the constraints allow moves next to "
+                "no mass")
+    return ""
 
 
 def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:

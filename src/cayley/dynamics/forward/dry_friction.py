@@ -1,5 +1,6 @@
-"""Forward dynamics with dry friction, which at rest holds a joint as long as it can (`systems.friction_and_stops`); and
-the friction that rolling needs: of each contact, the force along the ground beside the force across it.
+"""Forward dynamics with dry friction, which at rest holds a joint as long as it can
+(`compiler.solving.complementarity`); and the friction that rolling needs: of each contact, the force along the ground
+beside the force across it.
 
 A cart on a planar base is taken as it stands on its wheels. Where more is needed than the coefficient of friction the
 wheel would slip. Infinity: a contact that would have to pull. NaN: other contacts could do the same, as two wheels on
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.solving.complementarity import corrected
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.constrained import forces_by_method, state_signature
@@ -29,7 +31,6 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree, slices
-from cayley.systems.friction_and_stops import corrected
 
 _MOST_ROUNDS = 8
 

@@ -126,8 +126,10 @@ def explanation(tree: Tree) -> Callable[..., None] | None:
 def why_singular(tree: Tree, q: ArrayLike) -> str | None:
     """Why the inertia matrix at `q` (nq) cannot be inverted, in a sentence that names what is to blame; None if it can.
     """
-    return _why_not_definite(tree,
-                             inertia_matrix(links_of(tree), np.asarray(q, dtype=float)) + np.diag(rotor_inertias(tree)))
+    q = np.asarray(q, dtype=float)
+    if always_regular(tree) and np.isfinite(q).all():
+        return None
+    return _why_not_definite(tree, inertia_matrix(links_of(tree), q) + np.diag(rotor_inertias(tree)))
 
 
 def check_definite(tree: Tree, M: Array) -> None:

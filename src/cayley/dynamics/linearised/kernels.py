@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.complementarity import held_solve
 from cayley.compiler.solving.linear import is_zero
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.closed_form import gravity_forces
@@ -26,7 +27,6 @@ from cayley.kinematics.jacobians.general_jacobian import has_changing_directions
 from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
-from cayley.systems.friction_and_stops import held_solve
 
 WithMethods = TypeVar("WithMethods", bound="KernelWithMethods[Any]")
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper

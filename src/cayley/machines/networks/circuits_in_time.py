@@ -26,7 +26,7 @@ from cayley.model.motors import GEARED
 from cayley.model.parts import Joint
 from cayley.model.rotor import Rotor
 from cayley.model.tree import Tree
-from cayley.systems.connect import connect
+from cayley.systems.joining.connect import connect
 from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record

@@ -106,12 +106,6 @@ class Table:
             name: value > 0.5 if name in self._truths else value
             for name, value in zip(self.columns, (numbers[k] for k in range(len(self.columns))), strict=True)})
 
-    def extended(self, **row: bool | float) -> Table:
-        """With one more stage at the end, and columns that only it has; what it does not say is False or 0."""
-        columns = {name: [*column, row.get(name, type(column[0])(0))] for name, column in self.columns.items()}
-        new = {name: [*[type(value)(0)] * len(self), value] for name, value in row.items() if name not in columns}
-        return Table(**columns, **new)
-
 
 class FixedStep(NamedTuple):
     """A method: its order, its table of stages, what it carries at the start, given vectors (...) of points, and the

@@ -38,12 +38,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.complementarity import after_rounds, held_solve, projected_gauss_seidel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, largest, nothing
 from cayley.systems.fixed_steps.runge_kutta import euler_stage
-from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop, corrected, held_solve
+from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop
 from cayley.systems.layout import State, as_vector
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -163,7 +164,7 @@ def _settled(part: FrictionAndStops, flow: HeldFlow, h: Scalar, start: State, en
     guess = where(rubs, where(going == 0, 0.0, where(turned, 0.0, going)), 1.0)
     momentum = M @ v
     if not part.stops:
-        after = _solved(M, momentum, lower, upper, guess)
+        after = after_rounds(M, momentum, lower, upper, guess, ROUNDS)
         kept = x.replaced({part.velocity: after.reshape(np.shape(x[part.velocity]))})
         return Point(kept, work + (after @ (M @ after) - v @ momentum) / 2, defect)
     resting, _ = _at_stops(part, start)
@@ -176,15 +177,8 @@ def _settled(part: FrictionAndStops, flow: HeldFlow, h: Scalar, start: State, en
     returning = np.maximum(h * np.abs(held), REST_SPEED)
     target = where(np.logical_and(struck.either, np.abs(rebound) > returning), rebound, 0.0)
     guess = where(np.logical_or(rests, struck.either), 0.0, guess)
-    after = target + _solved(M, momentum - M @ target, lower, upper, guess)
+    after = target + after_rounds(M, momentum - M @ target, lower, upper, guess, ROUNDS)
     return _moved_back(part, flow, end, after, since_impact)
-
-
-def _solved(M: Array, momentum: Array, lower: Array, upper: Array, guess: Array) -> Array:
-    after = momentum
-    for _ in range(ROUNDS):
-        after, guess = corrected(M, momentum, lower, upper, guess)
-    return after
 
 
 def _since_impact(struck: _Sides, gaps: list[tuple[Stop, Scalar]], v: Array, h: Scalar) -> Scalar:
@@ -265,15 +259,6 @@ def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: R
         wanted[k] = where(passes, stop.n * where(returns, -gap / h, rebound), wanted[k])
         lower[k] = where(passes, 0.0 if stop.n > 0 else -_ANY, lower[k])
         upper[k] = where(passes, _ANY if stop.n > 0 else 0.0, upper[k])
-    W_columns = W[:, columns]
-    own = [where(W_columns[k][k] > 0, W_columns[k][k], 1.0) for k in range(len(columns))]  # 0: nothing can move it
-    r: list[Scalar] = [0.0] * len(columns)
-    last: Scalar = 0.0
-    for _ in range(_ROUNDS_OF_TIED):
-        before = list(r)
-        for k, column in enumerate(columns):
-            left = free[column] - wanted[k] + sum(W_columns[k][j] * r[j] for j in range(len(r)))
-            r[k] = np.minimum(np.maximum(r[k] - left / own[k], lower[k]), upper[k])
-        last = largest(np.array([np.abs((b - c) * w) for b, c, w in zip(r, before, own, strict=True)]))
-    return columns, np.stack(r), W, last
-
+    wide = [free[column] - wanted[k] for k, column in enumerate(columns)]
+    r, changes = projected_gauss_seidel(W[:, columns], wide, lower, upper, _ROUNDS_OF_TIED)
+    return columns, np.stack(r), W, largest(np.array(changes))

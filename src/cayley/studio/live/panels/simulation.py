@@ -20,7 +20,7 @@ from cayley.systems import Port, Record, State, System, connect
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
     from cayley.studio.live.robot import Robot
-    from cayley.systems.rollouts import Rollout
+    from cayley.systems.rollouts.rollout import Rollout
 
 class Simulation(Panel):
     """Simulation of the robot. Sliders and gizmo set the target of the controller, or the state if there is none."""

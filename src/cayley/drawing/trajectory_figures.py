@@ -36,8 +36,8 @@ class Panel(NamedTuple):
     words: Sequence[str] = ()
 
 
-def plot(trajectory: Trajectory, names: Iterable[str] | None, joints: str | Iterable[str] | None,
-         figsize: tuple[float, float] | None) -> Figure:
+def plot_trajectory(trajectory: Trajectory, names: Iterable[str] | None, joints: str | Iterable[str] | None,
+                    figsize: tuple[float, float] | None) -> Figure:
     """The figure; batches are drawn as many thin lines, one colour an entry."""
     if not len(trajectory):
         raise ConventionError(f"the trajectory of {trajectory.name} has no samples: there is nothing to draw")

@@ -16,8 +16,8 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
-from cayley.systems.checkpoints import RecordedRun, Run, summed
-from cayley.systems.rollout_derivatives import WORK, RolloutDerivatives
+from cayley.systems.rollouts.derivatives import WORK, RolloutDerivatives
+from cayley.systems.rollouts.runs import RecordedRun, Run, summed
 from cayley.wording import shown
 
 
@@ -43,9 +43,9 @@ def gradient(derivatives: RolloutDerivatives, run: Run, running: Kernel | None, 
     if running is None and terminal is None:
         raise SignatureError("a gradient is that of a loss: give a kernel as `running`, or `terminal`, or both")
     names = derivatives.chosen(by)
-    recorded = RecordedRun(derivatives.rollout, run)
+    recorded = RecordedRun(run)
     seeds = derivatives.seeds(recorded, {})
-    value: Any = np.zeros(recorded.batch, recorded.precision) if derivatives.is_here else 0.0
+    value: Any = np.zeros(run.batch, run.precision) if derivatives.rollout.is_here else 0.0
     direct: dict[str, Array] = {}
     for kernel, kept in ((running, range(run.samples)), (terminal, range(run.samples, run.samples + 1))):
         if kernel is not None and kept:
@@ -77,8 +77,9 @@ class _Loss:
         self._kernel = kernel
         self._derivatives = derivatives
         self._recorded = recorded
+        self._run = recorded.run
         self._kept = kept
-        self._steps = np.minimum(np.array(kept) * recorded.run.every, max(0, recorded.run.steps - 1))
+        self._steps = np.minimum(np.array(kept) * self._run.every, max(0, self._run.steps - 1))
         self._sizes = kernel.signature.bind([self.shape(n) for n in kernel.inputs], kernel.inputs)
         self._arguments = [self._argument(name) for name in kernel.inputs]
 
@@ -93,35 +94,35 @@ class _Loss:
         variables = [n for n in self._kernel.inputs if n in self._derivatives.places or n in names]
         if not variables:
             return {}
-        found = self._made(self._kernel.vjp(*variables))(*self._arguments, np.ones((), self._recorded.precision))
+        found = self._made(self._kernel.vjp(*variables))(*self._arguments, np.ones((), self._run.precision))
         return dict(zip(variables, found if len(variables) > 1 else [found], strict=True))
 
     def by_argument(self, name: str, slope: Array) -> Array:
         """Slopes at the kept states as what has the shape of the argument itself."""
-        run = self._recorded.run
+        run = self._run
         shape = self.shape(name)
         axis = slope.ndim - len(shape) - 1
         if name not in self._derivatives.rollout.changing:
-            return summed(slope.sum(axis), run.arguments[name].shape, (*self._recorded.batch, *shape))
+            return summed(slope.sum(axis), run.arguments[name].shape, (*run.batch, *shape))
         backend = self._derivatives.rollout.backend
-        whole = backend.empty(slope.shape[:axis], (run.steps, *shape), self._recorded.precision)
+        whole = backend.empty(slope.shape[:axis], (run.steps, *shape), self._run.precision)
         whole[...] = 0.0
         index: Any = (..., self._steps, *[slice(None)] * len(shape))
         whole[index] = slope  # there is at most one kept state a step
-        return summed(whole, run.arguments[name].shape, (*self._recorded.batch, run.steps, *shape))
+        return summed(whole, run.arguments[name].shape, (*run.batch, run.steps, *shape))
 
     def _made(self, kernel: Kernel) -> Any:  # noqa: ANN401 (called on arrays of the backend)
         backend = self._derivatives.rollout._iterated.backend
-        return kernel if self._derivatives.is_here else kernel.on(backend, **self._sizes)
+        return kernel if self._derivatives.rollout.is_here else kernel.on(backend, **self._sizes)
 
     def _argument(self, name: str) -> Array:
         """The inputs at the kept states, with an axis for these."""
-        recorded = self._recorded
+        run = self._run
         if name == "t":
-            return recorded.times[..., np.array(self._kept) * recorded.run.every].astype(recorded.precision)
+            return run.times[..., np.array(self._kept) * run.every].astype(run.precision)
         if name in self._derivatives.places:
-            return self._derivatives.block(recorded.samples[..., self._kept.start:self._kept.stop, :], name)
-        array = recorded.run.arguments[name]
+            return self._derivatives.block(self._recorded.samples[..., self._kept.start:self._kept.stop, :], name)
+        array = run.arguments[name]
         axis = array.ndim - len(self.shape(name))
         if name in self._derivatives.rollout.changing:
             return np.take(array, self._steps, axis=axis - 1)

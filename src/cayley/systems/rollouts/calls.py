@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
@@ -14,10 +12,11 @@ from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
 from cayley.systems.record import Record
+from cayley.systems.rollouts.runs import first_inputs
 from cayley.systems.trajectory import JointNames
 
 if TYPE_CHECKING:
-    from cayley.systems.rollouts import Rollout
+    from cayley.systems.rollouts.rollout import Rollout
 
 Arguments = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
 
@@ -51,9 +50,8 @@ class SystemCalls:
         blocks = system.layout.given(rollout.viewed(x) if isinstance(x, (Mapping, Record)) else
                                      rollout.viewed({"x": x})["x"])
         if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *chosen.values()])):
-            first = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in rollout.changing
-                     else given[n] for n, port in system.ports.items()]
-            check_constraints(system, start, system.layout.vectors(blocks), first, chosen)
+            check_constraints(system, start, system.layout.vectors(blocks), first_inputs(rollout, given).values(),
+                              chosen)
         return blocks, given, chosen
 
     def required(self, rollout: Rollout) -> list[str]:

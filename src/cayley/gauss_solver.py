@@ -3,7 +3,7 @@
 Vibrations that are faster than the step keep their energy, so that no estimate of an error could choose the step: its
 length is `max_step`, and less only where forces jump, as a damper's between teeth that meet. Each step is solved by
 Newton's method with a Jacobian from differences, which is made anew when the convergence asks for it; between its ends
-the motion is the polynomial of collocation. What is kept is said in `fixed_steps/gauss.py`.
+the motion is the polynomial of collocation. What is kept is said in `systems/fixed_steps/gauss.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from scipy.linalg import lu_factor, lu_solve
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
-from cayley.systems.fixed_steps.gauss import TWO_NODES
 
-_A = np.array(TWO_NODES.a)
-_B = np.array(TWO_NODES.b)
-_C = np.array(TWO_NODES.c)
+_S = np.sqrt(3) / 6
+_C = np.array([0.5 - _S, 0.5 + _S])  # the nodes of order 4, and the weights of the slopes there
+_A = np.array([[0.25, 0.25 - _S], [0.25 + _S, 0.25]])
+_B = np.array([0.5, 0.5])
 _MOST = 12  # iterations for a step
 _SLOW = 0.1  # a correction that is a larger part of the one before asks for a new Jacobian
 _SHORTEST = 2.0**-34  # of the length of steps: what is tried where forces jump

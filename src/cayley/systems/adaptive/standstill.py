@@ -24,11 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept_with_owner
+from cayley.compiler.solving.complementarity import corrected
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
-from cayley.systems.friction_and_stops import REST_SPEED, Stop, corrected
-from cayley.systems.output_kernels import text_kernel
+from cayley.systems.friction_and_stops import REST_SPEED, Stop
 from cayley.systems.system import System
+from cayley.systems.text_kernels import text_kernel
 
 
 @dataclass
@@ -351,6 +353,7 @@ def _least(A: Array, b: Array, rank: float) -> Array:
     return np.linalg.lstsq(A, b, rcond=rank)[0]
 
 
+@kept_with_owner
 def matrices_kernel(system: System) -> Kernel:
     """M (n, n) of all velocities that may be held, and the rows A (m, n) of their constraints, if there are any."""
     def text(*given: Any) -> tuple[Any, ...]:  # noqa: ANN401 (t, x, u, p)

@@ -13,10 +13,10 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.systems.adaptive_run import Run
+from cayley.systems.adaptive.driving import Driving, InputLike
+from cayley.systems.adaptive.events import Event
+from cayley.systems.adaptive.run import Run
 from cayley.systems.arguments import given_parameters
-from cayley.systems.driving import Driving, InputLike
-from cayley.systems.events import Event
 from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
 from cayley.systems.system import System
@@ -40,8 +40,9 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
         raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
     run = run_of(driving, own, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
                  atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
-    check_constraints(system, run.t, system.layout.vectors(given), driving.at(run.t, given).values(), own)
-    return run.go(given, progress)
+    first = system.layout.vectors(given)
+    check_constraints(system, run.t, first, driving.at(run.t, first).values(), own)
+    return run.go(first, progress)
 
 
 def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | None, times: ArrayLike | None,
@@ -74,7 +75,7 @@ def _solver(method: str) -> type:
     if method not in METHODS:
         raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
     if method == "gauss":
-        from cayley.systems.gauss_solver import Gauss
+        from cayley.gauss_solver import Gauss
         return Gauss
     from scipy import integrate
     return getattr(integrate, method)

@@ -77,34 +77,29 @@ class Driving:
             self._given[name] = value if callable(value) else self._checked(name, value)
         self._constant = not any(callable(value) for value in self._given.values())
 
-    def at(self, t: float, x: Blocks) -> Mapping[str, Array]:
-        """All inputs at a state."""
+    def at(self, t: float, x: Array) -> Mapping[str, Array]:
+        """All inputs at a state (smooth), with or without modes after it."""
         if self._constant:
             return self._given
-        return {name: self.value(name, t, x) for name in self._given}
+        blocks = self.system.layout.parts(x).values()
+        return {name: self._checked(name, given(t, *blocks)) if callable(given) else given
+                for name, given in self._given.items()}
 
-    def value(self, name: str, t: float, x: Blocks) -> Array:
-        """One input at a state."""
-        given = self._given[name]
-        return self._checked(name, given(t, *x.values())) if callable(given) else given
-
-    def next_tick(self, t: float, x: Blocks) -> float:
+    def next_tick(self, t: float, x: Array) -> float:
         """Look at the state with what is held, and say until when it is."""
-        return min((given.next_tick(t, x) for given in self._given.values() if isinstance(given, Held)), default=np.inf)
+        blocks = self.system.layout.parts(x)
+        return min((given.next_tick(t, blocks) for given in self._given.values() if isinstance(given, Held)),
+                   default=np.inf)
 
     def along(self, t: Array, x: Array) -> dict[str, Array]:
         """The inputs (samples, *shape) along a trajectory."""
-        found = [self.at(float(now), self._blocks(state)) for now, state in zip(t, x, strict=True)]
+        found = [self.at(float(now), state) for now, state in zip(t, x, strict=True)]
         return {name: given.along(t) if isinstance(given, Held) else np.array([values[name] for values in found])
                 for name, given in self._given.items()}
 
     def called(self, name: str) -> str:
         """An input in a sentence."""
         return "the joint forces" if name == "tau" else f"the input {name!r}"
-
-    def _blocks(self, x: Array) -> Blocks:
-        return {name: x[place].reshape(self.system.blocks[name].shape)
-                for name, place in self.system.layout.places.items()}
 
     def _checked(self, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from cayley.compiler.typing import Scalar, Text
@@ -12,7 +13,6 @@ from cayley.systems.friction_and_stops import FrictionAndStops
 from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
-from cayley.systems.transitions import Transition
 from cayley.wording import did_you_mean
 
 
@@ -47,41 +47,21 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
         return system.explain(own_state(x)) if system.explain else None
 
     def held(part: FrictionAndStops) -> FrictionAndStops:
-        yielding = part.yielding
-        return replace(part, velocity=names.get(part.velocity, part.velocity),
-                       position=names.get(part.position, part.position), balance=text(part.balance),
-                       rows=part.rows and text(part.rows), yielding=yielding and (
-                           lambda t, x, u, p, forces: yielding(*own(t, x, u, p), forces)))
+        return replace(part.within(own), velocity=names.get(part.velocity, part.velocity),
+                       position=names.get(part.position, part.position))
 
     blocks = {n: replace(block, velocity=names.get(block.velocity, block.velocity)) if block.velocity else block
               for n, block in system.blocks.items()}
     transitions = [replace(transition, guard=text(transition.guard), during=new(transition.during),
-                           jump=_jump(system, transition, named), to=new(transition.to))
+                           jump=named(partial(system.blocks_after, transition) if transition.jump else None),
+                           to=new(transition.to))
                    for transition in system.transitions]
     return replace(
         system, name=name or system.name, state=new(blocks), inputs=new(system.inputs), outputs=new(system.outputs),
-        parameters=new(system.parameters), modes=new(system.modes), derivative=named(_derivative(system)),
+        parameters=new(system.parameters), modes=new(system.modes),
+        derivative=named(system.written if system.derivative else None),
         output=named(system.values) if system.outputs else None, power=text(system.power) if system.power else None,
         energy=text(system.energy) if system.energy else None,
         constraints={n: text(phi) for n, phi in system.constraints.items()}, project=named(system.project),
         transitions=transitions, holds=[held(part) for part in system.holds],
         explain=explained, methods={} if names else system.methods)
-
-
-def _derivative(system: System) -> Text | None:
-    """The derivative of the blocks that have no velocity, by their names."""
-    if system.derivative is None:
-        return None
-    return lambda *given: {name: d for name, d in system.tangents(*given).items()
-                           if system.blocks[name].velocity is None}
-
-
-def _jump(system: System, transition: Transition, named: Any) -> Text | None:  # noqa: ANN401 (handed on)
-    if transition.jump is None:
-        return None
-
-    def changed(t: Scalar, x: Scalar, u: Scalar, p: Scalar) -> dict[str, Any]:
-        after = system.jumped(transition, t, x, u, p)
-        return {name: after[name] for name in system.state}
-
-    return named(changed)

@@ -39,9 +39,7 @@ class DeviceTrajectory(HoldsFunctions):
         if name not in self.layout.columns:
             raise SignatureError(f"{self.layout.whose} has no state {name!r}"
                                  f"{did_you_mean(name, [*self.layout.columns])}")
-        part = self.points[..., self.layout.columns[name]]
-        shape = self.layout.blocks[name].shape if name in self.layout.blocks else ()
-        return self.given(part if len(shape) == 1 else part.reshape((*part.shape[:-1], *shape)))
+        return self.given(self.layout.state(self.points)[name])
 
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name == "layout":  # which a copy in the making has not yet

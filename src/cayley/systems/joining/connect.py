@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Protocol
 
 from cayley.errors import SignatureError
-from cayley.systems.connected import Connected
+from cayley.systems.joining.connected import Connected
+from cayley.systems.joining.wiring import Wiring
 from cayley.systems.system import System
-from cayley.systems.wiring import Wiring
 
 
 class HasSystem(Protocol):

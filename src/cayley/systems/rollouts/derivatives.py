@@ -16,7 +16,8 @@ Everything is by coordinates: the derivative by a quaternion has four entries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -25,15 +26,15 @@ import numpy as np
 
 from cayley.compiler.derivatives.jacobian_products import slopes_of_sum
 from cayley.compiler.iterate import Iterated, iterate
-from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.signature import spell
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.systems.checkpoints import RecordedRun, Run, from_to, summed
+from cayley.systems.rollouts.runs import RecordedRun, Run, from_to, summed
+from cayley.systems.text_kernels import named_kernel
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from cayley.systems.rollouts import Rollout
+    from cayley.systems.rollouts.rollout import Rollout
 
 WORK = "work"
 
@@ -78,7 +79,7 @@ class RolloutDerivatives:
 
     def vjp(self, run: Run, weights: Mapping[str, ArrayLike], by: Sequence[str] | str | None) -> dict[str, Array]:
         """The derivatives of the weighted sum of kept states: each of the shape of what it is by."""
-        recorded = RecordedRun(self.rollout, run)
+        recorded = RecordedRun(run)
         return self.backward(recorded, self.seeds(recorded, weights), self.chosen(by))
 
     def backward(self, recorded: RecordedRun, seeds: Array, by: tuple[str, ...]) -> dict[str, Array]:
@@ -90,27 +91,26 @@ class RolloutDerivatives:
         moving = [name for name in inner if name in rollout.changing]
         iterated = self._iterated_backward(inner)
         shapes = self.shapes
-        found = {n: rollout.backend.empty(recorded.batch, (run.steps, *shapes[n]), recorded.precision) for n in moving}
-        sums = {n: self._zeros(recorded, shapes[n]) for n in constants}
+        found = {n: run.empty(run.steps, *shapes[n]) for n in moving}
+        sums = {n: run.zeros(*shapes[n]) for n in constants}
         adjoint = seeds[..., -1, :]
         for first, last, points in recorded.backward():
-            arguments = recorded.arguments(first, last) | {
+            arguments = run.during(first, last) | {
                 "x": points[..., :-1, :], "weight": recorded.weights(seeds, first, last)}
             arguments = {n: _backwards(a, self._moves[n]) if n in self._moves else a for n, a in arguments.items()}
             arguments |= {"adjoint": adjoint, **{f"sum.{n}": sums[n] for n in constants}}
             kept = last - first if moving else 1  # of all else only the last is of use
-            out = [rollout.backend.empty(recorded.batch, (kept, *shape), recorded.precision)
-                   for shape in (seeds.shape[-1:], *[shapes[n] for n in constants])]
+            out = [run.empty(kept, *shape) for shape in (seeds.shape[-1:], *[shapes[n] for n in constants])]
             out += [_backwards(from_to(found[n], slice(first, last), len(shapes[n])), len(shapes[n])) for n in moving]
             iterated(*[arguments[n] for n in iterated.kernel.inputs], steps=last - first, every=(last - first) // kept,
-                     out=out, dtype=recorded.precision, threads=run.threads)
+                     out=out, dtype=run.precision, threads=run.threads)
             adjoint = out[0][..., -1, :]
             if first % run.every == 0:
                 adjoint = adjoint + seeds[..., first // run.every, :]
-            sums = {n: _at(a, -1, len(shapes[n])) for n, a in zip(constants, out[1:], strict=False)}
+            sums = {n: from_to(a, -1, len(shapes[n])) for n, a in zip(constants, out[1:], strict=False)}
         given = run.arguments
         whole = found | sums | {n: self.block(adjoint, n) for n in by if n in self._layout.blocks}
-        return {n: summed(whole[n], given[n].shape, (*recorded.batch, *self._axes(n, run))) for n in by}
+        return {n: summed(whole[n], given[n].shape, (*run.batch, *self._axes(n, run))) for n in by}
 
     @cached_property
     def _moves(self) -> dict[str, int]:
@@ -135,14 +135,15 @@ class RolloutDerivatives:
     def seeds(self, recorded: RecordedRun, weights: Mapping[str, ArrayLike]) -> Array:
         """The weights of the blocks, (..., samples + 1, *shape) each, as weights of points."""
         _check_named("weights", weights)
-        seeds = self._zeros(recorded, (recorded.run.samples + 1, self.rollout.size))
+        run = recorded.run
+        seeds = run.zeros(run.samples + 1, self.rollout.size)
         for name, given in weights.items():
             if name not in self.places:
                 raise SignatureError(f"{self._layout.whose} has no state {name!r} to weigh"
                                      f"{did_you_mean(name, [*self.places])}")
             array: Any = self._real("weight", name, given)
             shape = () if name == WORK else self.shapes[name]
-            wanted = (*recorded.batch, recorded.run.samples + 1, *shape)
+            wanted = (*run.batch, run.samples + 1, *shape)
             if tuple(array.shape) != wanted:
                 raise SignatureError(f"the weights of {name!r} have the shape {tuple(array.shape)}: there is one for "
                                      f"each kept number, {wanted}")
@@ -156,22 +157,11 @@ class RolloutDerivatives:
             raise SignatureError(f"the {word} of {name!r} must be real numbers, not {array.dtype}")
         return array
 
-    def _zeros(self, recorded: RecordedRun, core: tuple[int, ...]) -> Array:
-        made = self.rollout.backend.empty(recorded.batch, core, recorded.precision)
-        made[...] = 0.0
-        return made
-
-    @property
-    def is_here(self) -> bool:
-        """True if the rollout runs on this processor, on arrays of NumPy."""
-        return self.rollout._iterated.backend == "llvm"
-
     @cached_property
     def step(self) -> Kernel:
         """All stages of one step, as a kernel: (x, h, t, inputs, parameters) -> x."""
-        return kernel(f"{','.join(spell(s) for s in self.arguments.values())}->({self.rollout.size})",
-                      name=f"{self.rollout.system.name} step", inputs=[*self.arguments], outputs=["after"],
-                      shared=True)(self._step_text)
+        return named_kernel(self._step_text, self.arguments, {"after": (self.rollout.size,)},
+                            f"{self.rollout.system.name} step", shared=True)
 
     @cached_property
     def arguments(self) -> dict[str, tuple[int, ...]]:
@@ -180,17 +170,21 @@ class RolloutDerivatives:
                 **{f"u.{n}": s for n, s in rollout.inputs.items()},
                 **{f"p.{n}": s for n, s in rollout.parameters.items()}}
 
-    def _step_text(self, *arguments: Scalar) -> Array:
+    def _step_text(self, given: dict[str, Any]) -> tuple[Array]:
         rollout = self.rollout
+        method = rollout.fixed_step
         stage = rollout._iterated.kernel
-        given = dict(zip(self.arguments, arguments, strict=True))
-        given |= {"carried": rollout._method.carried(given["x"], self._layout), "held": np.zeros(rollout._held)}
+        given |= {"carried": method.carried(given["x"], self._layout), "held": np.zeros(rollout.held)}
         fed = [name for name in ("x", "carried", "held") if name in stage.inputs]
-        for row in rollout._method.table.numbers:
+        for row in method.table.numbers:
             given["row"] = row
             results = stage(*[given[name] for name in stage.inputs])
             given |= dict(zip(fed, results if len(fed) > 1 else [results], strict=True))
-        return given["x"]
+        return (given["x"],)
+
+    def _stepped(self, given: Mapping[str, Any]) -> list[Any]:
+        """The arguments of a step in their order."""
+        return [given[name] for name in self.arguments]
 
     def _variable(self, name: str) -> str:
         return f"p.{name}" if name in self.rollout.parameters else f"u.{name}"
@@ -207,21 +201,23 @@ class RolloutDerivatives:
         size = (rollout.size,)
         shapes = {"adjoint": size, "weight": size, **{f"sum.{n}": self.shapes[n] for n in constants}, **self.arguments}
 
-        def text(*arguments: Scalar) -> Scalar:
-            given = dict(zip(shapes, arguments, strict=True))
-            after = self.step(*[given[n] for n in self.arguments])
+        def text(given: dict[str, Any]) -> tuple[Scalar, ...]:
+            after = self.step(*self._stepped(given))
             slopes = slopes_of_sum(after, [given["x"], *[given[self._variable(n)] for n in (*constants, *moving)]],
                                    given["adjoint"])
             totals = [given[f"sum.{n}"] + slope for n, slope in zip(constants, slopes[1:], strict=False)]
             return slopes[0] + given["weight"], *totals, *slopes[1 + len(constants):]
 
-        outputs = ["before", *[f"total{k}" for k in range(len(constants))], *[f"slope{k}" for k in range(len(moving))]]
-        results = [size, *[self.shapes[n] for n in (*constants, *moving)]]
-        made = kernel(_signature(shapes, results), name=f"{rollout.system.name} {rollout.method} backward",
-                      inputs=[*shapes], outputs=outputs)(_alone(text, len(results)))
+        results = {"before": size, **{f"total{k}": self.shapes[n] for k, n in enumerate(constants)},
+                   **{f"slope{k}": self.shapes[n] for k, n in enumerate(moving)}}
+        made = named_kernel(text, shapes, results, f"{rollout.system.name} {rollout.method} backward")
         feeding = {"adjoint": "before", **{f"sum.{n}": f"total{k}" for k, n in enumerate(constants)}}
-        changing = ["weight", "x", *(["t"] if rollout.timed else []), *[f"u.{n}" for n in rollout.changing]]
-        return iterate(made, feeding, changing=changing).on(rollout._iterated.backend)
+        return iterate(made, feeding, changing=["weight", "x", *self._changing]).on(rollout._iterated.backend)
+
+    @property
+    def _changing(self) -> list[str]:
+        """The arguments of a step that change from step to step by themselves."""
+        return [*(["t"] if self.rollout.timed else []), *[f"u.{n}" for n in self.rollout.changing]]
 
     # Forward
 
@@ -229,10 +225,8 @@ class RolloutDerivatives:
         """The tangents (..., samples + 1, *shape) of all blocks, along one direction of the arguments."""
         rollout = self.rollout
         _check_named("tangents", tangents)
-        recorded = RecordedRun(rollout, run, remembers=False)
         by = self.chosen([*tangents])
         inner = tuple(n for n in by if n not in self._layout.blocks)
-        backend = rollout.backend
         arrays = {}
         for name in by:
             array: Any = self._real("tangent", name, tangents[name])
@@ -242,9 +236,8 @@ class RolloutDerivatives:
                                      f"{', '.join(map(str, core))})")
             arrays[name] = array
         leads = [a.shape[:a.ndim - len(self._axes(n, run))] for n, a in arrays.items()]
-        batch = np.broadcast_shapes(recorded.batch, *leads)
-        precision = recorded.precision
-        along = backend.empty(batch, (run.samples + 1, rollout.size), precision)
+        batch = np.broadcast_shapes(run.batch, *leads)
+        along = rollout.backend.empty(batch, (run.samples + 1, rollout.size), run.precision)
         along[..., 0, :] = 0.0
         for name in by:
             if name in self._layout.blocks:
@@ -252,32 +245,29 @@ class RolloutDerivatives:
                 lead = arrays[name].shape[:arrays[name].ndim - len(shape)]
                 along[..., 0, self.places[name]] = arrays[name].reshape((*lead, prod(shape)))
         if run.steps:
-            start = backend.empty(recorded.batch, (rollout.size,), precision)
+            start = run.empty(rollout.size)
             rollout.begin(start, run.x)
             iterated = self._iterated_forward(inner)
-            arguments = recorded.arguments(0, run.steps) | {"x": start, "along": along[..., 0, :]}
+            arguments = run.during(0, run.steps) | {"x": start, "along": along[..., 0, :]}
             arguments |= {f"along.{n}": arrays[n] for n in inner}
             iterated(*[arguments[n] for n in iterated.kernel.inputs], steps=run.steps, every=run.every,
-                     out=[along[..., 1:, :]], dtype=precision, threads=run.threads)
+                     out=[along[..., 1:, :]], dtype=run.precision, threads=run.threads)
         return {name: self.block(along, name) for name in self.places}
 
     def _iterated_forward(self, by: tuple[str, ...]) -> Iterated:
         if by not in self._forwards:
             rollout = self.rollout
-            variables = ("x", *[self._variable(n) for n in by])
-            product = self.step.jvp(*variables)
+            product = self.step.jvp("x", *[self._variable(n) for n in by])
             size = (rollout.size,)
             shapes = {"along": size, **{f"along.{n}": self.shapes[n] for n in by}, **self.arguments}
 
-            def text(*arguments: Scalar) -> Scalar:
-                given = dict(zip(shapes, arguments, strict=True))
-                own = [given[n] for n in self.arguments]
+            def text(given: dict[str, Any]) -> tuple[Scalar, ...]:
+                own = self._stepped(given)
                 return self.step(*own), product(*own, given["along"], *[given[f"along.{n}"] for n in by])
 
-            made = kernel(_signature(shapes, [size, size]), name=f"{rollout.system.name} {rollout.method} forward",
-                          inputs=[*shapes], outputs=["after", "along_after"])(text)
-            changing = [*(["t"] if rollout.timed else []), *[f"u.{n}" for n in rollout.changing],
-                        *[f"along.{n}" for n in by if n in rollout.changing]]
+            made = named_kernel(text, shapes, {"after": size, "along_after": size},
+                                f"{rollout.system.name} {rollout.method} forward")
+            changing = [*self._changing, *[f"along.{n}" for n in by if n in rollout.changing]]
             self._forwards[by] = iterate(made, {"x": "after", "along": "along_after"}, changing=changing,
                                         keeping=["along_after"]).on(rollout._iterated.backend)
         return self._forwards[by]
@@ -305,8 +295,8 @@ class RolloutDerivatives:
         def widened(values: Mapping[str, Array]) -> dict[str, Array]:
             return {n: np.expand_dims(a, a.ndim - len(self._axes(n, run))) for n, a in values.items()}
         step: Any = np.asarray(run.step)
-        return Run(widened(run.x), widened(run.given), widened(run.parameters), step[..., None], run.steps, run.every,
-                   run.start, run.threads)
+        return replace(run, x=widened(run.x), given=widened(run.given), parameters=widened(run.parameters),
+                       step=step[..., None])
 
 
 def _check_named(word: str, given: object) -> None:
@@ -314,22 +304,8 @@ def _check_named(word: str, given: object) -> None:
         raise SignatureError(f"`{word}` are arrays by name, a dictionary, not {shown(given)}")
 
 
-def _signature(shapes: Mapping[str, tuple[int, ...]], results: Sequence[tuple[int, ...]]) -> str:
-    return f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, results))}"
-
-
-def _alone(text: Any, results: int) -> Any:  # noqa: ANN401
-    """A text that returns its one result, and not a tuple of it."""
-    return text if results > 1 else lambda *arguments: text(*arguments)[0]
-
-
 def _backwards(array: Array, core: int) -> Array:
     return from_to(array, slice(None, None, -1), core)
-
-
-def _at(array: Array, place: int, core: int) -> Array:
-    index: tuple[Any, ...] = (..., place, *[slice(None)] * core)
-    return array[index]
 
 
 def _columns_last(array: Array, core: int, columns: slice, shape: tuple[int, ...]) -> Array:
@@ -338,49 +314,3 @@ def _columns_last(array: Array, core: int, columns: slice, shape: tuple[int, ...
     index: tuple[Any, ...] = (*[slice(None)] * axis, columns)
     moved = np.moveaxis(array[index], axis, -1)
     return moved.reshape((*moved.shape[:-1], *shape))
-
-
-Shape = tuple[int, ...]
-
-
-class RolloutLayer:
-    """`make_run` makes a run of arguments by name, with what differentiates it. The results are the blocks,
-    (..., samples + 1, *shape) each; on the way back the states of the way there are at hand."""
-
-    def __init__(self, derivatives: RolloutDerivatives,
-                 make_run: Callable[[Mapping[str, Any]], tuple[RolloutDerivatives, Run]], steps: int, every: int,
-                 required: Sequence[str]) -> None:
-        self._derivatives = derivatives
-        self._make_run = make_run
-        self._steps = steps
-        self._every = every
-        self.required = tuple(required)
-        rollout = derivatives.rollout
-        self._blocks = [*rollout.system.layout.blocks]
-        self.name = f"rollout of {rollout.system.name}"
-        self.inputs = tuple(derivatives.names)
-        self.cores = {n: len(shape) + (n in rollout.changing) for n, shape in derivatives.shapes.items()}
-
-    def shapes(self, given: Mapping[str, Shape]) -> list[Shape]:
-        for name, shape in given.items():
-            changes = name in self._derivatives.rollout.changing
-            wanted = (*([self._steps] if changes else []), *self._derivatives.shapes[name])
-            if tuple(shape) != wanted:
-                raise SignatureError(f"{name!r} of the {self.name} has the shape (..., {', '.join(map(str, wanted))}); "
-                                     f"these end in {tuple(shape)}")
-        return [(self._steps // self._every + 1, *self._derivatives.shapes[n]) for n in self._blocks]
-
-    def forward(self, given: Mapping[str, Array]) -> tuple[Sequence[Array], Any]:
-        derivatives, run = self._make_run(given)
-        recorded = RecordedRun(derivatives.rollout, run)
-        return [derivatives.block(recorded.samples, n) for n in self._blocks], (derivatives, recorded)
-
-    def backward(self, memory: Any, weights: Sequence[Array],  # noqa: ANN401
-                 wanted: Sequence[str]) -> dict[str, Array]:
-        derivatives, recorded = memory
-        seeds = derivatives.seeds(recorded, dict(zip(self._blocks, weights, strict=True)))
-        return derivatives.backward(recorded, seeds, derivatives.chosen(wanted))
-
-    def reversed(self, wanted: Sequence[str]) -> None:
-        """The way back of a rollout has no derivative."""
-        return

@@ -1,27 +1,26 @@
 """A simulation on its way: segments between events, each followed by one of SciPy's solvers, step by step.
 
-The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. The solver's
-state is y = (coordinates, work, impulse): the impulse of what is held at rest is integrated too, so that the steps are
-short enough to see when these reactions reach their bounds, though nothing moves. Modes are constant in a segment.
+The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. Modes are
+constant in a segment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, SingularityError
-from cayley.systems.driving import Driving
-from cayley.systems.events import Event, happenings, loss
-from cayley.systems.layout import Blocks, Layout
-from cayley.systems.progress import PatientBar
-from cayley.systems.running_kernels import RunningKernels
-from cayley.systems.standstill import FRICTION_WORDS, Standstill
+from cayley.progress import PatientBar
+from cayley.systems.adaptive.driving import Driving
+from cayley.systems.adaptive.events import Event, happenings, loss
+from cayley.systems.adaptive.moving_system import MovingSystem
+from cayley.systems.adaptive.standstill import FRICTION_WORDS
+from cayley.systems.layout import Layout
 from cayley.systems.trajectory import JointNames, Occurrence, Trajectory
 from cayley.systems.transitions import Transition
 
@@ -30,7 +29,6 @@ _TURNS = 100  # segments that may begin at one time
 _SAME = 1e-13  # of a time: what is not longer is no time
 _SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an event have no end that can be reached
 _TOUCHING = 1e-12  # what may be negative of what must not be
-_NONE = np.zeros(0)
 
 
 @dataclass
@@ -50,33 +48,29 @@ class Run:
     mechanism: JointNames | None = None
     status: str = ""
     message: str = ""
-    evaluations: int = 0
     steps: int = 0
     kept: list[tuple[float, Array, Array]] = field(default_factory=list)  # time, y, modes
     pieces: list[tuple[float, Any, Array]] = field(default_factory=list)
     happened: list[Occurrence] = field(default_factory=list)
 
-    def go(self, x: Mapping[str, Array], progress: bool) -> Trajectory:
-        """From a state to the end."""
+    def go(self, x: Array, progress: bool) -> Trajectory:
+        """From a state (size) to the end."""
         self.system = self.driving.system
-        self._begin(self.system.layout.vectors(x))
+        self._begin(x)
         with PatientBar(f"{self.system.name}, simulation", self.end - self.t, shown=progress) as self._bar:
             self._go_on()
         return self._result()
 
     def _begin(self, x: Array) -> None:
-        reason = self._explained(x)
+        smooth = self.system.layout.smooth
+        self.moving = MovingSystem(self.driving, self.parameters, x[smooth:])
+        reason = self.moving.explained(x)
         if reason is not None:
             raise SingularityError(reason)
-        self.kernels = RunningKernels(self.system, self.parameters)
-        self.modes = x[self._smooth:]
         self._began = self.t
         self._next = 0
         self._counted = 0
-        self.held = Standstill(self.system, self._matrices) if any(
-            part.possible for part in self.system.holds) else None
-        self._flat = all(block.is_flat for block in self.system.blocks.values())
-        self.y = self._joined(self._blocks(x[:self._smooth]), 0.0)
+        self.y = self.moving.joined(x[:smooth], 0.0)
         self._released: Mapping[int, float] = {}
         self._at_zero: list[Any] = []
         self._keep() if self.instants is None else self._keep_until(self.t, lambda _: self.y)
@@ -99,26 +93,29 @@ class Run:
 
     def _prepare(self) -> bool:
         """Resolve what touches and what is at rest, look with the controller; False if there is no going on."""
-        x = self._parts(self.y)
+        x = self._x
+        held = self.moving.held
         self._bound = min(self.end, self.driving.next_tick(self.t, x))
-        if self.held is not None:
-            vector, struck = self.held.impacts(self.t, _flat(x))
+        if held is not None:
+            x, struck = held.impacts(self.t, x)
             for name in struck:
                 self._occurred(name, "impact")
             if struck:
-                self._jump(self._blocks(vector))
-            for name, word in self.held.settle(self.t, vector, partial(self._free_slope, vector), self._released):
+                self._jump(x)
+            slope = partial(self.moving.free, self.t, np.append(x, 0.0))
+            for name, word in held.settle(self.t, x, slope, self._released):
                 self._occurred(name, word)
             self._released = {}
-        if not np.isfinite(self._slope(self.t, self.y)).all():
+        if not np.isfinite(self.moving.slope(self.t, self.y)).all():
             self._diagnose("the derivative is not finite")
         return not self.status
 
     def _segment(self) -> None:
-        start = self._joined(self._parts(self.y), self.y[self._smooth])
-        solver = self.make_solver(self._slope, self.t, start, self._bound)
+        held = self.moving.held
+        start = self.moving.joined(self._x, self._work)
+        solver = self.make_solver(self.moving.slope, self.t, start, self._bound)
         passing = [*self.events, *self._transitions()]
-        watched: list[Any] = [*passing, *(self.held.watched if self.held else ())]
+        watched: list[Any] = [*passing, *(held.watched if held else ())]
         before = self._values(watched, self.t, self.y)
         for event in self._at_zero:
             if event in watched:
@@ -145,15 +142,16 @@ class Run:
                 return None
             self._advance(solver.t, solver.y, dense)
             before = looks[-1]
-            if self.max_evaluations is not None and self.evaluations > self.max_evaluations:
-                return self._finish(
-                    "budget", f"{self.evaluations} evaluations of the state equation were spent at t = {self.t:.6g}")
+            spent = self.moving.evaluations
+            if self.max_evaluations is not None and spent > self.max_evaluations:
+                return self._finish("budget", f"{spent} evaluations of the state equation were spent at t = "
+                                    f"{self.t:.6g}")
         return None
 
     def _transitions(self) -> list[Transition]:
         """The transitions that are watched in the present modes."""
-        names = {name: words[int(number)] for (name, words), number in zip(self.system.layout.modes.items(), self.modes,
-                                                                           strict=True)}
+        names = {name: words[int(number)]
+                 for (name, words), number in zip(self.system.layout.modes.items(), self.moving.modes, strict=True)}
         return [transition for transition in self.system.transitions
                 if all(names[mode] == word for mode, word in transition.during.items())]
 
@@ -191,41 +189,42 @@ class Run:
         return happenings(partial(self._value, what, dense), times, values, sign, at_once=at_once)
 
     def _act(self, what: Any) -> None:  # noqa: ANN401 (an event or a transition of either kind)
-        x = self._parts(self.y)
         if isinstance(what, Event):
-            self._act_on_event(what, x)
+            self._act_on_event(what)
         elif isinstance(what, Transition):
             if what in self._transitions():  # another at this instant may have changed the mode
-                self._occurred(what.name, "transition")
-                after = self.kernels.jumped(what, self.t, self._vector(x), self.driving.at(self.t, x))
-                if not np.isfinite(after).all():
-                    return self._no_jump(what, x, after[self._smooth:])
-                self.modes = after[self._smooth:]
-                self._jump(self._blocks(after[:self._smooth]), x)
-                self._look_for_storm(what.name)
+                self._change(what, self.moving.whole(self._x))
         else:
-            assert self.held is not None
-            changed, released, end = self.held.act(what, self.t, _flat(x), self._reaction(self.t, self.y))
+            assert self.moving.held is not None
+            changed, released, end = self.moving.held.act(what, self.t, self._x,
+                                                          self.moving.reaction(self.t, self.y))
             self._released = {**self._released, **released}
             if changed is not None:
-                self._jump(self._blocks(changed))
+                self._jump(changed)
             if end is not None:
                 status, name, message = end
                 self._occurred(name, "end")
                 self._finish(status, f"{message} at t = {self.t:.9g}")
 
-    def _no_jump(self, transition: Transition, x: Blocks, modes: Array) -> None:
-        """The end, at the state that a transition leaves: there is none to which it leads."""
-        why = self._explained(np.concatenate([_flat(x), modes]))
-        self._finish("not finite", f"transition {transition.name!r} leads to no state at t = {self.t:.9g}: "
-                     f"{why or 'its jump is not finite'}")
+    def _change(self, transition: Transition, x: Array) -> None:
+        """The state (size) after a transition; the end, if there is none to which it leads."""
+        self._occurred(transition.name, "transition")
+        smooth = self.moving.smooth
+        after = self.moving.jumped(transition, self.t, x)
+        if not np.isfinite(after).all():
+            why = self.moving.explained(np.concatenate([x[:smooth], after[smooth:]]))
+            return self._finish("not finite", f"transition {transition.name!r} leads to no state at t = {self.t:.9g}: "
+                                f"{why or 'its jump is not finite'}")
+        self.moving.modes = after[smooth:]
+        self._jump(after[:smooth], x)
+        return self._look_for_storm(transition.name)
 
-    def _act_on_event(self, event: Event, x: Blocks) -> None:
+    def _act_on_event(self, event: Event) -> None:
         if _only_recorded(event):
             return
         self._occurred(event.name, "end" if event.action == "end" else "effect")
         if event.effect is not None:
-            self._jump(self._effect(event, x))
+            self._jump(self._effect(event, self._x))
             self._look_for_storm(event.name)
         if event.action == "end":
             self._finish("event", f"event {event.name!r} ended the simulation at t = {self.t:.9g}")
@@ -238,10 +237,10 @@ class Run:
                 f"event {name!r} has its effect ever faster at t = {self.t:.9g}: let the effect put an end to it, "
                 "or use what can rest in the end: modes, or the limits of joints")
 
-    def _effect(self, event: Event, x: Blocks) -> Blocks:
+    def _effect(self, event: Event, x: Array) -> Array:
         names = list(self.system.blocks)
         returned = ", ".join(names)
-        given = event.effect(self.t, *x.values())  # type: ignore[misc]
+        given = event.effect(self.t, *self.system.layout.parts(x).values())  # type: ignore[misc]
         try:
             found = [np.asarray(part, dtype=float) for part in (given if len(names) > 1 else [given])]
             after = dict(zip(names, found, strict=True))
@@ -252,26 +251,26 @@ class Run:
                 raise SignatureError(f"the effect of event {event.name!r} returned {name} of the shape "
                                      f"{after[name].shape}, not {block.shape}")
             block.manifold.check(after[name], f"the effect of event {event.name!r}: {name}")
-        self.kernels.check_constraints(self.t, self._vector(after), self.driving.at(self.t, after),
-                                       f"the effect of event {event.name!r} returned")
-        return after
+        vector = self.system.layout.vectors(after)
+        self.moving.check_constraints(self.t, vector, f"the effect of event {event.name!r} returned")
+        return vector
 
     # What is watched
 
     def _values(self, watched: Sequence[Any], t: float, y: Array) -> Array:
-        x = self._parts(y, t)
-        guards = None
+        x = self.moving.coordinates(t, y)
+        held = self.moving.held
+        guards = {}
         if any(isinstance(what, Transition) for what in watched):
-            guards = self.kernels.guards(t, self._vector(x), self.driving.at(t, x))
+            guards = dict(zip(map(id, self.system.transitions), self.moving.guards(t, x), strict=True))
         found = []
         for what in watched:
             if isinstance(what, Event):
-                found.append(what.value(t, *x.values()))
-            elif isinstance(what, Transition):
-                found.append(guards[self.system.transitions.index(what)])  # type: ignore[index]
+                found.append(what.value(t, *self.system.layout.parts(x).values()))
+            elif held is not None and not isinstance(what, Transition):
+                found.append(held.value(what, t, x, lambda: self.moving.reaction(t, y)))
             else:
-                assert self.held is not None
-                found.append(self.held.value(what, t, _flat(x), lambda: self._reaction(t, y)))
+                found.append(guards[id(what)])
         return np.array(found)
 
     def _value(self, what: Any, dense: Scalar, t: float) -> float:  # noqa: ANN401 (an event or a transition of either kind)
@@ -279,103 +278,43 @@ class Run:
 
     # The state
 
-    @cached_property
-    def _smooth(self) -> int:
-        return self.system.layout.smooth
+    @property
+    def _x(self) -> Array:
+        """The coordinates (smooth) here and now."""
+        return self.moving.coordinates(self.t, self.y)
 
-    @cached_property
-    def _reactions(self) -> int:
-        return 0 if self.held is None else self.held.count
+    @property
+    def _work(self) -> float:
+        return self.y[self.moving.smooth]
 
-    def _blocks(self, coordinates: Array) -> Blocks:
-        """The blocks of coordinates (smooth)."""
-        return {name: coordinates[place].reshape(self.system.blocks[name].shape)
-                for name, place in self.system.layout.places.items()}
-
-    def _vector(self, x: Blocks) -> Array:
-        return np.concatenate([*[part.ravel() for part in x.values()], self.modes])
-
-    def _parts(self, y: Array, t: float | None = None) -> Blocks:
-        """The blocks of a solver's state, here and now or at another time, brought back to where they lie."""
-        x = self._blocks(y[:self._smooth].copy())
-        if self.system.constraints:
-            t = self.t if t is None else t
-            vector = self.kernels.constrained(t, self._vector(self._straight(x)), self.driving.at(t, x))
-            return self._blocks(vector[:self._smooth])
-        return self._straight(x)
-
-    def _straight(self, x: Blocks) -> Blocks:
-        if self._flat:
-            return x
-        return {name: part if block.is_flat else block.manifold.nearest(part)
-                for (name, block), part in zip(self.system.blocks.items(), x.values(), strict=True)}
-
-    def _joined(self, x: Blocks, work: float) -> Array:
-        return np.concatenate([*[part.ravel() for part in x.values()], [work], np.zeros(self._reactions)])
-
-    def _free(self, t: float, y: Array) -> Array:
-        """The slope of (coordinates, work) without what is held at rest."""
-        self.evaluations += 1
-        if not np.isfinite(y).all():
-            return np.full(self._smooth + 1, np.nan)
-        x = self._blocks(y[:self._smooth].copy())
-        friction = _NONE if self.held is None else self.held.forces
-        return self.kernels.slope(t, x, self.modes, self.driving.at(t, self._straight(x)), friction)
-
-    def _free_slope(self, x: Array) -> Array:
-        return self._free(self.t, np.concatenate([x, np.zeros(1)]))[:self._smooth]
-
-    def _matrices(self, t: float, x: Array) -> tuple[Array, Array]:
-        """The inertia of what may be held, and the rows of its constraints, at a state (smooth)."""
-        return self.kernels.matrices(t, np.concatenate([x, self.modes]), self.driving.at(t, self._blocks(x)))
-
-    def _slope(self, t: float, y: Array) -> Array:
-        slope = self._free(t, y)
-        if self.held is None:
-            return slope
-        reaction = np.zeros(self._reactions)
-        if self.held.held.any() and np.isfinite(slope).all():
-            slope[:self._smooth], reaction = self.held.resolved(t, _flat(self._parts(y, t)), slope[:self._smooth])
-        return np.concatenate([slope, reaction])
-
-    def _reaction(self, t: float, y: Array) -> Array:
-        return self._slope(t, y)[self._smooth + 1:]
-
-    def _jump(self, x: Blocks, left: Blocks | None = None) -> None:
-        """Another state here and now. The energy that comes or goes is booked as work; `left` is the state before, on
-        the constraints of the modes before."""
-        work = self.y[self._smooth]
+    def _jump(self, x: Array, left: Array | None = None) -> None:
+        """Another state here and now. The energy that comes or goes is booked as work; `left` is the state (size)
+        before, on the constraints of the modes before."""
+        work = self._work
         if self.system.energy is not None:
-            inputs = self.driving.at(self.t, x)
-            before, after = (self.kernels.energy(self.t, self._vector(state), inputs)
-                             for state in (left or self._parts(self.y), x))
-            work = work + after - before
-        self.y = self._joined(x, work)
+            before = self._x if left is None else left
+            work = work + self.moving.energy(self.t, x) - self.moving.energy(self.t, before)
+        self.y = self.moving.joined(x, work)
         if self.kept and self.kept[-1][0] == self.t:
-            self.kept[-1] = (self.t, self.y, self.modes)
+            self.kept[-1] = (self.t, self.y, self.moving.modes)
 
     def _advance(self, t: float, y: Array, dense: Scalar) -> None:
-        self.pieces.append((self.t, dense, self.modes))
+        self.pieces.append((self.t, dense, self.moving.modes))
         self._bar.reached(t - self._began)
-        self.t, self.y = float(t), self._cleaned(float(t), y)
+        self.t, self.y = float(t), self.moving.cleaned(float(t), y)
         if self.instants is None:
             self._keep() if self.t > self.kept[-1][0] else None
         else:
             self._keep_until(self.t, dense)
 
-    def _cleaned(self, t: float, y: Array) -> Array:
-        """A state of the solver on its manifolds, with what is held at rest to the last digit."""
-        x = self._parts(y, t)
-        return self._joined(x if self.held is None else self._blocks(self.held.cleaned(_flat(x))), y[self._smooth])
-
     def _keep(self) -> None:
-        self.kept.append((self.t, self.y, self.modes))
+        self.kept.append((self.t, self.y, self.moving.modes))
 
     def _keep_until(self, t: float, dense: Callable[[float], Array]) -> None:
         assert self.instants is not None
         while self._next < len(self.instants) and self.instants[self._next] <= t:
             instant = float(self.instants[self._next])
-            self.kept.append((instant, self._cleaned(instant, dense(instant)), self.modes))
+            self.kept.append((instant, self.moving.cleaned(instant, dense(instant)), self.moving.modes))
             self._next += 1
 
     def _occurred(self, name: str, action: str, t: float | None = None) -> None:
@@ -394,11 +333,13 @@ class Run:
         self.message = self.message or message
 
     def _diagnose(self, said: str) -> None:
-        x = self._parts(self.y)
-        reason = self._explained(self._vector(x))
+        x = self._x
+        reason = self.moving.explained(x)
         if reason is not None:
             return self._finish("singular", f"{reason} (at t = {self.t:.9g})")
-        if np.isfinite(self._slope(self.t, self.y)).all() and "finite" not in said and np.isfinite(self._ahead()).all():
+        slope = self.moving.slope
+        if np.isfinite(slope(self.t, self.y)).all() and "finite" not in said and np.isfinite(
+                slope(*self._later())).all():
             return self._finish(
                 "step too small", f"the tolerances cannot be met at t = {self.t:.9g}: {said} Forces may jump or grow "
                 "without bound there")
@@ -411,25 +352,17 @@ class Run:
     def _undefined(self) -> str:
         """The outputs that are no numbers, here or a little later, in words."""
         for t, y in ((self.t, self.y), self._later()):
-            x = self._parts(y, t)
-            why = self.kernels.without_value(t, self._vector(x), self.driving.at(t, x))
+            why = self.moving.without_value(t, self.moving.coordinates(t, y))
             if why:
                 return f", because {why}"
         return ""
 
-    def _ahead(self) -> Array:
-        """The slope a little later: where a function of time or of the state has left the numbers."""
-        return self._slope(*self._later())
-
     def _later(self) -> tuple[float, Array]:
         later = 1e-9 * abs(self.end - self.t)
-        slope = self._slope(self.t, self.y)
-        y = self.y + later * slope if np.isfinite(slope).all() and self._flat else self.y
+        slope = self.moving.slope(self.t, self.y)
+        flat = all(block.is_flat for block in self.system.blocks.values())
+        y = self.y + later * slope if np.isfinite(slope).all() and flat else self.y
         return np.nextafter(self.t, np.inf) + later, y
-
-    def _explained(self, x: Array) -> str | None:
-        """The reason why there is no derivative at a state (size), if the system knows one."""
-        return self.system.explain(self.system.layout.state(x)) if self.system.explain is not None else None
 
     def _result(self) -> Trajectory:
         if not self.kept or (self.status != "finished" and self.kept[-1][0] < self.t):
@@ -437,15 +370,16 @@ class Run:
         t = np.array([t for t, _, _ in self.kept])
         y = np.array([y for _, y, _ in self.kept])
         modes = np.array([modes for _, _, modes in self.kept]).reshape(len(t), -1)
-        x = np.concatenate([y[:, :self._smooth], modes], axis=1)
+        smooth = self.moving.smooth
+        x = np.concatenate([y[:, :smooth], modes], axis=1)
         starts = np.array([t for t, _, _ in self.pieces])
         dense = Dense(self.system.layout, starts, [piece[1:] for piece in self.pieces]) if self.pieces else None
         if self.mechanism is not None:
             q = x[:, self.system.layout.places["q"]]
             self.status, self.message = self.mechanism.outcome(t, q, self.status, self.message)
         return Trajectory(
-            self.system, t, x, y[:, self._smooth], self.driving.along(t, x), self.parameters, self.status, self.message,
-            tuple(self.happened), facts={**self.facts, "evaluations": self.evaluations, "steps": self.steps},
+            self.system, t, x, y[:, smooth], self.driving.along(t, x), self.parameters, self.status, self.message,
+            tuple(self.happened), facts={**self.facts, "evaluations": self.moving.evaluations, "steps": self.steps},
             dense=dense, mechanism=self.mechanism)
 
 
@@ -460,18 +394,9 @@ class Dense:
     def __call__(self, times: Array) -> Array:
         layout = self.layout
         which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
-        found = np.array([np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])
-                          for k, t in zip(which, times, strict=True)]).reshape(len(times), layout.size)
-        for name, block in layout.blocks.items():
-            if not block.is_flat:
-                place = layout.places[name]
-                found[:, place] = block.manifold.nearest(found[:, place])
-        return found
-
-
-def _flat(x: Blocks) -> Array:
-    """The smooth coordinates of blocks, as a vector of its own."""
-    return np.concatenate([part.ravel() for part in x.values()])
+        found = [np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])
+                 for k, t in zip(which, times, strict=True)]
+        return layout.nearest(np.array(found).reshape(len(times), layout.size))
 
 
 def _same(one: float, other: float) -> bool:

@@ -14,7 +14,7 @@ storm: the trajectory ends there, as NaN. Sources: Dowell & Jarratt 1971 for Ill
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
 from cayley.systems.layout import State, as_vector, joined, mode_number
-from cayley.systems.output_kernels import text_kernel
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.systems.text_kernels import text_kernel
 from cayley.systems.trajectory import Log
 from cayley.systems.transitions import Transition
 
@@ -51,14 +51,17 @@ class Guards:
 
     def values_and_slopes(self, flow: Flow, x: State) -> tuple[Array, Array]:
         """The guards, and their rates along the motion; what they do not depend on is not computed."""
-        layout = self.system.layout
         u = flow.inputs(x)
-        here = x.replaced({name: independent(x[name]) for name in layout.blocks})
+        return self.values(flow, x), self.slopes(flow, x, u, self.system.layout.rate(x, flow.tangents(x, u)))
+
+    def slopes(self, flow: Flow, x: State, u: Record, rate: Array) -> Array:
+        """The rates of the guards where the coordinates change with the `rate` (smooth)."""
+        blocks = self.system.layout.blocks
+        here = x.replaced({name: independent(x[name]) for name in blocks})
         now = independent(flow.t)
         values = np.stack([transition.guard(now, here, u, flow.p) for transition in self.system.transitions])
-        by_place = jacobian(values, joined([np.stack([now]), *[as_vector(here[name]) for name in layout.blocks]]))
-        rates = by_place @ joined([np.ones(1), layout.rate(x, flow.tangents(x, u))])
-        return self.values(flow, x), rates
+        by_place = jacobian(values, joined([np.stack([now]), *[as_vector(here[name]) for name in blocks]]))
+        return by_place @ joined([np.ones(1), rate])
 
     def is_watched(self, transition: Transition, x: State) -> Scalar:
         """True if the modes are those in which a transition may happen."""
@@ -180,13 +183,11 @@ class Watching:
 
     # Before and after
 
-    def start(self, x: Array, t: Array, given: Mapping[str, Array], changing: Sequence[str],
-              parameters: Mapping[str, Array], step: ArrayLike) -> Array:
+    def start(self, x: Array, t: Array, inputs: Iterable[Array], parameters: Mapping[str, Array],
+              step: ArrayLike) -> Array:
         """The vectors (..., size) at the start, given states (..., n)."""
-        u = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in changing else given[n]
-             for n, port in self.system.ports.items()]
         p = [parameters.get(n, value) for n, value in self.system.parameters.items()]
-        values, sides = self._at_start(t[..., 0], x, *u, *p)
+        values, sides = self._at_start(t, x, *inputs, *p)
         first = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=np.asarray(step), weight=1.0)  # turns start at 0
         parts = [*[np.asarray(part)[..., None] for part in first], sides, values, values,
                  np.full(self.remembered, np.nan), np.full(self.remembered, -1.0)]
@@ -210,7 +211,7 @@ class Watching:
         cut = self.size - self.remembered
         return Log(count, watched[..., cut - self.remembered:cut].astype(float), watched[..., cut:].astype(int))
 
-    def outcome(self, watched: Array, points: Array, status: str, message: str) -> tuple[str, str]:
+    def outcome(self, watched: Array, status: str, message: str) -> tuple[str, str]:
         """How it ended, if anything went wrong with transitions; otherwise as it is."""
         trouble = watched[..., Search._fields.index("trouble")]
         log = self.log(watched)

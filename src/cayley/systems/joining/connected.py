@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,11 @@ from cayley.compiler.solving.roots import newton
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
-from cayley.systems.friction_and_stops import FrictionAndStops
+from cayley.systems.joining.wiring import Place, Wiring
 from cayley.systems.layout import State, as_vector, joined
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
-from cayley.systems.wiring import Place, Wiring
 
 _ITERATIONS = 12
 _UNITS = 2.0**14  # of rounding: what may be left of an algebraic loop
@@ -46,7 +46,8 @@ class Connected:
             project=self._project if all(part.project for part in parts if part.constraints) else None,
             transitions=[self._transition(k, transition)
                          for k, part in enumerate(parts) for transition in part.transitions],
-            holds=[self._held(k, held) for k, part in enumerate(parts) for held in part.holds], explain=self._explain,
+            holds=[held.within(partial(self._arguments, k)) for k, part in enumerate(parts) for held in part.holds],
+            explain=self._explain,
             timed=any(part.is_timed or outputs_depend_on_time(part) for part in parts))
 
     def _own(self, k: int, x: State, p: Record) -> tuple[State, Record]:
@@ -106,21 +107,17 @@ class Connected:
         return kept(x, key, lambda: (self._given(k, t, x, u, p), t, u, p))[0]
 
     def _given(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
-        known = self._evaluated(t, x, u, p)
-        part = self.parts[k]
+        return self._of_part(k, t, x, u, p, self._evaluated(t, x, u, p))
+
+    def _of_part(self, k: int, t: Scalar, x: State, u: Record, p: Record,
+                 known: Mapping[Place, Array]) -> tuple[Scalar, State, Record, Record]:
+        """The arguments of the texts of one part, given the outputs of all."""
         state, parameters = self._own(k, x, p)
-        inputs = {n: self._input(Place(k, n), u, known) for n in part.inputs}
-        return t, state, part.input_record(inputs), parameters
+        inputs = {n: self._input(Place(k, n), u, known) for n in self.parts[k].inputs}
+        return t, state, self.parts[k].input_record(inputs), parameters
 
     def _text(self, k: int, of: Any) -> Scalar:  # noqa: ANN401 (a text of a system)
         return lambda *given: of(*self._arguments(k, *given))
-
-    def _held(self, k: int, held: FrictionAndStops) -> FrictionAndStops:
-        """The friction and the stops of a part, in the state of the whole."""
-        yielding = held.yielding
-        return replace(
-            held, balance=self._text(k, held.balance), rows=held.rows and self._text(k, held.rows),
-            yielding=yielding and (lambda t, x, u, p, forces: yielding(*self._arguments(k, t, x, u, p), forces)))
 
     def _project(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         """Each part with constraints, by its own way back onto them."""
@@ -136,10 +133,7 @@ class Connected:
         for k, part in enumerate(self.parts):
             if not part.state:
                 continue
-            state, parameters = self._own(k, x, p)
-            inputs = part.input_record({n: self._input(Place(k, n), u, known) for n in part.inputs})
-            tangents = part.tangents(t, state, inputs, parameters)
-            found |= {n: d for n, d in tangents.items() if part.blocks[n].velocity is None}
+            found |= part.written(*self._of_part(k, t, x, u, p, known))
         return found
 
     def _output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
@@ -152,15 +146,10 @@ class Connected:
 
     def _transition(self, k: int, transition: Transition) -> Transition:
         part = self.parts[k]
-
-        def jump(*given: Scalar) -> dict[str, Array]:
-            after = part.jumped(transition, *self._arguments(k, *given))
-            return {n: after[n] for n in part.state}
-
         name = transition.name if sum(other.name == transition.name for one in self.parts
                                       for other in one.transitions) == 1 else f"{part.name}, {transition.name}"
-        return Transition(name, self._text(k, transition.guard), transition.direction, transition.during,
-                          jump if transition.jump is not None else None, transition.to)
+        return replace(transition, name=name, guard=self._text(k, transition.guard),
+                       jump=self._text(k, partial(part.blocks_after, transition)) if transition.jump else None)
 
     def _explain(self, x: State) -> str | None:
         found = (part.explain(self._own(k, x, Record("", part.parameters))[0])

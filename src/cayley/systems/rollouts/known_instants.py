@@ -22,23 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayley.compiler.derivatives.derivative import independent, slope_along
-from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.signature import spell
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
-from cayley.systems.checkpoints import RecordedRun, Run
-from cayley.systems.compiled_transitions import STORM, UNLOCATED, Search, Watching
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, nothing
-from cayley.systems.layout import State, as_vector, joined
+from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
-from cayley.systems.rollout_derivatives import RolloutDerivatives
+from cayley.systems.rollouts.derivatives import RolloutDerivatives
+from cayley.systems.rollouts.located_transitions import STORM, UNLOCATED, Search, Watching
+from cayley.systems.rollouts.runs import Run
 from cayley.systems.system import System
+from cayley.systems.text_kernels import named_kernel, text_arguments
 
 if TYPE_CHECKING:
-    from cayley.systems.rollouts import Rollout
+    from cayley.systems.rollouts.rollout import Rollout
 
 LENGTHS, HAPPENED = "lengths of stretches", "transitions at their ends"
 ALONG, RATES = "ends by their lengths", "rates of guards there"
@@ -62,17 +61,13 @@ class CutSteps:
     def crossings(self) -> Kernel:
         """Of each stretch of a step, how its end moves with its length, and how fast the guard then goes through zero.
         """
-        size = self._smooth.rollout.size
-        signature = f"{','.join(map(spell, self.shapes.values()))}->({self._most},{size}),({self._most})"
-        return kernel(signature, name=f"{self._system.name} crossings", inputs=[*self.shapes],
-                      outputs=["along", "rates"])(self._crossings_text)
+        results = {"along": (self._most, self._smooth.rollout.size), "rates": (self._most,)}
+        return named_kernel(self._crossings_text, self.shapes, results, f"{self._system.name} crossings")
 
-    def _crossings_text(self, *arguments: Scalar) -> Any:  # noqa: ANN401 (a tuple of arrays)
-        given = dict(zip(self.shapes, arguments, strict=True))
+    def _crossings_text(self, given: dict[str, Array]) -> tuple[Array, Array]:
         system = self._system
-        u = system.input_record({n: given[f"u.{n}"] for n in system.inputs})
-        p = system.parameter_record({n: given[f"p.{n}"] for n in self._smooth.rollout.parameters})
-        flow = Flow(system, given["t"], p, lambda t, x: u)
+        t, _, u, p = text_arguments(system, given | {"x": given["x"][:system.layout.size]})
+        flow = Flow(system, t, p, lambda t, x: u)
         vector: Array = given["x"]
         since: Scalar = 0.0
         found: list[Array] = []
@@ -83,8 +78,9 @@ class CutSteps:
             found.append(self._smooth.step.jvp("h")(*own, 1.0))
             since = since + length
             then = flow.later(since)
-            ends = [Point.of(v, flow.layout).x for v in (vector, found[-1])]
-            rates.append(_chosen(happened, self._guard_rates(then, u, *ends)))
+            slopes = self._watching.guards.slopes(then, Point.of(vector, flow.layout).x, u,
+                                                  found[-1][:flow.layout.smooth])
+            rates.append(_chosen(happened, list(slopes)))
             vector = self._jumped(then, u, vector, happened)
         return np.stack(found), np.stack(rates)
 
@@ -122,15 +118,6 @@ class CutSteps:
             own = np.logical_and(own, u[LENGTHS][k] > 0.0)
         return where(own, -_chosen(u[HAPPENED][k], guards) / u[RATES][k], 0.0)
 
-    def _guard_rates(self, flow: Flow, u: Record, x: State, along: State) -> list[Scalar]:
-        blocks = flow.layout.blocks
-        here = x.replaced({name: independent(x[name]) for name in blocks})
-        now = independent(flow.t)
-        variables = joined([np.stack([now]), *[as_vector(here[name]) for name in blocks]])
-        rates = joined([np.ones(1), *[as_vector(along[name]) for name in blocks]])
-        return [slope_along(np.stack([transition.guard(now, here, u, flow.p)]), variables, rates)[0]
-                for transition in self._system.transitions]
-
     def _jumped(self, flow: Flow, u: Record, vector: Array, happened: Scalar) -> Array:
         """The point after a transition; the same, if none happened."""
         system = self._system
@@ -167,13 +154,14 @@ class KnownInstants:
         """The derivatives of a rollout whose steps are cut as those of this run, and the run of that rollout."""
         cuts = self._cuts(run)
         most = cuts[LENGTHS].shape[-1]
-        return (self._cut(most), replace(run, given={**run.given, **cuts})) if most else (self.smooth, run)
+        found = self._cut(most) if most else self.smooth
+        return found, replace(run, rollout=found.rollout, given={**run.given, **cuts} if most else run.given)
 
     @cached_property
     def smooth(self) -> RolloutDerivatives:
         """The derivatives of the same rollout without transitions."""
         whole = self._rollout
-        made = whole.remade(replace(whole.system, transitions=(), timed=True), whole._method, whole.changing)
+        made = whole.remade(replace(whole.system, transitions=(), timed=True), whole.fixed_step, whole.changing)
         return RolloutDerivatives(made)
 
     def _cut(self, most: int) -> RolloutDerivatives:
@@ -197,7 +185,7 @@ class KnownInstants:
     def _recording(self) -> Rollout:
         watching = replace(self._watching, remembered=self._slots, of_step=True)
         whole = self._rollout
-        return whole.remade(whole.system, whole._method, whole.changing, watching)
+        return whole.remade(whole.system, whole.fixed_step, whole.changing, watching)
 
     @property
     def _slots(self) -> int:
@@ -208,29 +196,27 @@ class KnownInstants:
         """(..., steps, most, *) each: the lengths of the stretches of each step that end at an instant, the numbers of
         the transitions there, or -1, how the ends move with the lengths, and how fast the guards go through zero."""
         recording = self._recording
-        recorded = RecordedRun(recording, run, remembers=False)
-        backend = recording.backend
-        points = backend.empty(recorded.batch, (1, recording.size), recorded.precision)
+        run = replace(run, rollout=recording)
+        points = run.empty(1, recording.size)
         recording.begin(points[..., 0, :], run.x)
-        watched = recording.watched_at_start(points, recorded.times, run.given, run.parameters, run.step)
+        watched = recording.watched_at_start(run, points)
         found = []
-        piece = max(1, _AT_ONCE // max(1, prod(recorded.batch) * (self._watching.size + recording.size)))
+        piece = max(1, _AT_ONCE // max(1, prod(run.batch) * (self._watching.size + recording.size)))
         for first in range(0, run.steps, piece):
             last = min(run.steps, first + piece)
-            begun = backend.empty(recorded.batch, (last - first + 1, recording.size), recorded.precision)
+            begun = run.empty(last - first + 1, recording.size)
             begun[..., 0, :] = points[..., -1, :]
             points = begun
-            kept: Any = recording.advance(points, 0, last - first, 1, recorded.during(first, last), watched, run.step,
-                                          recorded.times[..., first:last + 1], run.threads)
+            kept: Any = recording.advance(run, points, first, 1, watched)
             watched = kept[..., -1, :]
-            cuts = self._of_piece(backend.here(kept))
-            cuts |= self._rates(recorded, first, last, backend.here(points[..., :-1, :]), cuts)
+            cuts = self._of_piece(recording.backend.here(kept))
+            cuts |= self._rates(run, first, last, recording.backend.here(points[..., :-1, :]), cuts)
             found.append(cuts)
         most = max((cuts[LENGTHS].shape[-1] for cuts in found), default=0)
         ends = {LENGTHS: (-1, 0.0), HAPPENED: (-1, -1.0), ALONG: (-2, 0.0), RATES: (-1, 0.0)}
         whole = {name: [_padded(cuts[name], most, *end) for cuts in found] for name, end in ends.items()}
-        return {name: np.concatenate(parts, axis=len(recorded.batch)).astype(recorded.precision)
-                if parts else np.zeros((*recorded.batch, 0, 0)) for name, parts in whole.items()}
+        return {name: np.concatenate(parts, axis=len(run.batch)).astype(run.precision)
+                if parts else np.zeros((*run.batch, 0, 0)) for name, parts in whole.items()}
 
     def _of_piece(self, watched: Array) -> dict[str, Array]:
         fired, trouble = (watched[..., Search._fields.index(word)] for word in ("count", "trouble"))
@@ -245,15 +231,14 @@ class KnownInstants:
         lengths = np.where(np.isin(trouble, (STORM, UNLOCATED))[..., None], np.nan, np.where(there, lengths, 0.0))
         return {LENGTHS: lengths[..., :most], HAPPENED: np.where(there, numbers, -1.0)[..., :most]}
 
-    def _rates(self, recorded: RecordedRun, first: int, last: int, points: Array,
-               cuts: dict[str, Array]) -> dict[str, Array]:
+    def _rates(self, run: Run, first: int, last: int, points: Array, cuts: dict[str, Array]) -> dict[str, Array]:
         """How ends move with lengths, and how fast guards go through zero, at the steps in which anything happens."""
         most = cuts[LENGTHS].shape[-1]
         some = np.asarray((cuts[HAPPENED] >= 0).any(-1))
         along, rates = np.zeros((*some.shape, most, points.shape[-1])), np.zeros((*some.shape, most))
         if some.any():
             here = self._recording.backend.here
-            given = {n: here(a) if hasattr(a, "shape") else a for n, a in recorded.arguments(first, last).items()}
+            given = {n: here(a) if hasattr(a, "shape") else a for n, a in run.during(first, last).items()}
             given |= {"x": points, LENGTHS: cuts[LENGTHS], HAPPENED: cuts[HAPPENED]}
             moving = {"x", "t", LENGTHS, HAPPENED, *[f"u.{n}" for n in self._rollout.changing]}
             cut = self._cut_steps(most)

@@ -1,0 +1,1 @@
+"""Systems joined by the names of their ports, and under other names."""
