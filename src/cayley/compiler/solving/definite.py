@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -83,20 +84,29 @@ def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | N
     return found & beyond_rounding(least @ least, across, n)
 
 
-def is_regular(A: Array, sizes: Array, lengths: Array, n: int) -> Scalar:
-    """True if a square matrix, its rows measured in `sizes` and its columns in `lengths`, has only singular values of
-    more than `least_singular(n)`; for numbers and for symbols. Of y = A^-1 g and z = A^-T y, for a g of no pattern, the
-    latter is nearly all along the left singular vector of the least of them, |y|/|z|."""
+def is_regular(A: Array, scale: Scale, n: int) -> Scalar:
+    """True if a square matrix, measured in its `scale`, has only singular values of more than `least_singular(n)`; for
+    numbers and for symbols. Of two of them the smaller one, where it is far below the other, is the determinant over
+    the norm of all entries. Of more, x = U^-1 g and y = A^-T h, of A = L U, g and h of no pattern, are nearly along the
+    singular vectors of the least one, h.x / (|x| |y|)."""
     if not len(A):
         return True
     try:
         made = eliminated(A)
     except SingularityError:  # by its zeros alone
         return False
+    unit, own = scale.apart
     with np.errstate(all="ignore"):
-        y = np.array(made.solve(list(sizes * no_pattern(len(A))))) / lengths
-        z = sizes * np.array(made.solve_transposed(list(y / lengths)))
-        return beyond_rounding(y @ y, z @ z, n)
+        if len(A) <= 2:
+            entries = own.of(A).ravel() if len(A) == 2 else np.ones(1)
+            volume = prod(made.pivots) * prod(own.lengths / own.sizes)
+            return beyond_rounding(volume * volume, unit**2 * (entries @ entries), n)
+        g = no_pattern(len(A))
+        x = np.array(made.substituted(g))
+        y = own.sizes * np.array(made.solve_transposed(list(g[::-1])))
+        across = g[::-1] @ x
+        x = x / own.lengths
+        return beyond_rounding(across * across, unit**2 * (x @ x) * (y @ y), n)
 
 
 def only_where(condition: Scalar, values: Scalar) -> Scalar:

@@ -136,6 +136,10 @@ class Elimination:
                 b[k], b[i] = exchanged(by, b[k], b[i])
             else:
                 b[i] = b[i] - by * b[k]
+        return self.substituted(b)
+
+    def substituted(self, b: Sequence[Any]) -> list[Any]:
+        """The unknowns of the triangular equations that are left, with their right-hand side."""
         found: dict[int, Any] = {}
         for k in reversed(range(len(b))):
             rest = b[k]

@@ -30,16 +30,30 @@ class Scale(NamedTuple):
     @property
     def is_even(self) -> bool:
         """True if rows are about equally long, and columns of one unit."""
-        return bool((self.lengths == 1.0).all()) and bool((self.sizes[:, None] <= _EVEN * self.sizes).all())
+        return bool((self.lengths == 1.0).all()) and _are_alike(self.sizes)
 
     @property
     def size(self) -> float:
         """The mean length of rows that are about equally long."""
-        return float(np.sqrt(np.mean(self.sizes**2))) if len(self.sizes) else 1.0
+        return _mean(self.sizes)
+
+    @property
+    def apart(self) -> tuple[float, Scale]:
+        """A unit of all entries, and what rows and columns differ from it, which is nothing if they are about alike."""
+        return self.size / _mean(self.lengths), Scale(*[
+            np.ones(len(units)) if _are_alike(units) else units / _mean(units) for units in self])
 
     def of(self, A: Array) -> Array:
         """Matrices (..., h, n) without units."""
         return A * self.lengths / self.sizes[:, None]
+
+
+def _are_alike(units: Array) -> bool:
+    return bool((units[:, None] <= _EVEN * units).all())
+
+
+def _mean(units: Array) -> float:
+    return float(np.sqrt(np.mean(units**2))) if len(units) else 1.0
 
 
 def beyond_rounding(square: Scalar, whole: Scalar, n: int) -> Scalar:
@@ -72,3 +86,15 @@ def rank_of(A: Array, tolerance: float | None = None) -> Array:
     least = least_singular(A.shape[-1]) if tolerance is None else tolerance
     return np.asarray(np.count_nonzero(values > least, axis=-1))
 
+
+def pseudo_inverse(A: Array, tolerance: float | None = None) -> Array:
+    """The pseudo-inverses (..., n, h) of matrices (..., h, n) whose rows are about one long, of numbers.
+
+    >>> pseudo_inverse(np.array([[1.0, 0.0], [1.0, 1e-9]])).round(6)
+    array([[0.5, 0.5],
+           [0. , 0. ]])
+    """
+    U, values, V = np.linalg.svd(A, full_matrices=False)
+    is_more = values > (least_singular(A.shape[-1]) if tolerance is None else tolerance)
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=is_more)
+    return np.swapaxes(V, -1, -2) * inverse[..., None, :] @ np.swapaxes(U, -1, -2)

@@ -33,9 +33,14 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
-from cayley.kinematics.constraints.space import Actuation, actuation, check_rank, free_with_held
+from cayley.kinematics.constraints.space import (
+    Actuation,
+    ConstraintSpace,
+    actuation,
+    check_rank,
+    free_with_held,
+)
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
-from cayley.kinematics.constraints.turned_loops import turned_loops
 from cayley.model.tree import Tree
 
 
@@ -54,16 +59,13 @@ class Drives:
 
     def forces(self, tree: Tree, q: Array, needed: Array, *t: Scalar, turned: bool = True) -> DrivingForces:
         """Of what the spanning tree would need (nv), what the drives give (nv), and the constraints (their `rows`), at
-        the time `t` if one depends on it; the latter along axes of shared bodies if `turned`, which costs less."""
-        A = constraints.jacobian(tree, q, *t)
-        for loop in turned_loops(tree, self.rows, q, np.zeros(tree.nv)) if turned else ():
-            A[loop.rows] = loop.held.A
+        the time `t` if one depends on it; the latter along axes of legs if `turned`, which costs less."""
+        space = ConstraintSpace.of(tree, q, *t, turned=turned, structure=self.structure)
         places = tree.actuated_velocities
         if self.structure.by_structure and self.actuation.kind == "fully actuated":
-            return of_as_many_drives(needed, wrapped(A)[self.rows], places, self.structure.scale(self.rows))
-        return of_any_drives(needed, wrapped(A)[self.rows], places, rank=self.structure.rank,
-                             commanded=self.actuation.rank, weights=self.weights,
-                             scale=self.structure.scale(self.rows))
+            return of_as_many_drives(needed, space.A, places, space.scale)
+        return of_any_drives(needed, space.A, places, rank=self.structure.rank, commanded=self.actuation.rank,
+                             weights=self.weights, scale=space.scale)
 
     @staticmethod
     def alone(tree: Tree) -> Callable[..., Scalar]:
@@ -134,7 +136,7 @@ def of_as_many_drives(b: Array, A: Array, actuated: Sequence[int], scale: Scale 
     passive = [k for k in range(len(b)) if k not in actuated]
     sizes, lengths = scale or Scale(np.ones(len(A)), np.ones(len(b)))
     own = wrapped(wrapped(A)[:, passive].T)
-    there = is_regular(own, 1 / lengths[passive], 1 / sizes, len(b))
+    there = is_regular(own, Scale(1 / lengths[passive], 1 / sizes), len(b))
     try:
         lam = np.linalg.solve(own, b[passive]) if passive else np.zeros(0)
     except (np.linalg.LinAlgError, SingularityError):  # of numbers, if elimination meets nothing but zeros

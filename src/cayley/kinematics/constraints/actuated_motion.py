@@ -30,7 +30,7 @@ from cayley.model.tree import Tree
 def passive_motion(tree: Tree, q: Array) -> Array:
     """R (nv, m): the velocities of all joints by those of the actuated ones."""
     check_determined(tree)
-    return ConstraintSpace.of(tree, q).followers(tree.actuated_velocities).N
+    return ConstraintSpace.of(tree, q, turned=True).followers(tree.actuated_velocities).N
 
 
 def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Array) -> Array:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import least_singular, rank_of
+from cayley.compiler.solving.rounding import least_singular, pseudo_inverse, rank_of
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
@@ -50,7 +50,7 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
     units = np.array(constraint_structure(tree).lengths)
     sizes = np.array(constraint_structure(tree).sizes)
     follows = np.where(held, 0.0, A) * units / sizes[:, None]
-    change = _pseudo_inverse(follows) @ (_rates(tree, at, wanted, time) / sizes)[..., None]
+    change = pseudo_inverse(follows) @ (_rates(tree, at, wanted, time) / sizes)[..., None]
     found = wanted - units * change[..., 0]
     bad = first_failure(_small(np.abs(_rates(tree, at, found, time)) / sizes, found / units, tolerance_of(found)))
     if bad is not None:
@@ -63,12 +63,6 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
         raise ConventionError(f"the constraints of {tree.name} do not allow the velocities of {', '.join(keep)} "
                               f"together, as they are given{place(bad)}: keep fewer")
     return found
-
-
-def _pseudo_inverse(A: Array) -> Array:
-    """Of matrices (..., h, n) whose rows are about one long."""
-    largest = np.linalg.svd(A, compute_uv=False).max(axis=-1, initial=1e-300)
-    return np.linalg.pinv(A, least_singular(A.shape[-1]) / largest)
 
 
 def _check_directions(tree: Tree, q: Array, A: Array) -> None:

@@ -36,6 +36,7 @@ from cayley.kinematics.constraints.structure import (
     dependent_constraints,
     generic_configurations,
 )
+from cayley.kinematics.constraints.turned_loops import turned_loops
 from cayley.model.tree import Tree
 
 
@@ -55,10 +56,16 @@ class ConstraintSpace:
     rows: Sequence[int]
 
     @classmethod
-    def of(cls, tree: Tree, q: Array, *t: Scalar) -> ConstraintSpace:
-        """The rows that are used at a configuration (nq), and at the time `t` if a constraint depends on it."""
-        structure = constraint_structure(tree)
-        return cls(structure, wrapped(jacobian(tree, q, *t)[list(structure.used)]), structure.used)
+    def of(cls, tree: Tree, q: Array, *t: Scalar, turned: bool = False,
+           structure: ConstraintStructure | None = None) -> ConstraintSpace:
+        """The rows that are used at a configuration (nq), and at the time `t` if a constraint depends on it; along axes
+        of legs if `turned`, which costs less where right-hand sides are none. The `structure` is that of the tree, or
+        of another one with the same joints and constraints."""
+        structure = structure or constraint_structure(tree)
+        A = jacobian(tree, q, *t)
+        for loop in turned_loops(tree, structure.used, q, np.zeros(tree.nv), by_legs=True) if turned else ():
+            A[loop.rows] = loop.held.A
+        return cls(structure, wrapped(A[list(structure.used)]), structure.used)
 
     @cached_property
     def scale(self) -> Scale:
@@ -101,7 +108,7 @@ class ConstraintSpace:
             found = np.linalg.solve(own, sides) if others else np.zeros(sides.shape)
         except (np.linalg.LinAlgError, SingularityError):  # if elimination meets nothing but zeros
             found = np.full(sides.shape, np.nan)
-        found = only_where(is_regular(own, self.scale.sizes, self.scale.lengths[others], n), found)
+        found = only_where(is_regular(own, Scale(self.scale.sizes, self.scale.lengths[others]), n), found)
         return np.concatenate([np.zeros((len(chosen), sides.shape[1])), found])[np.argsort([*chosen, *others])]
 
     def _followers_by_basis(self, chosen: list[int]) -> Followers:

@@ -1,6 +1,7 @@
-"""Loops on a shared body, seen in its axes: the same constraints with fewer operations. A loop that holds a point holds
-three components of it, along any axes. Where several loops hold one body (the plate of a Stewart platform), what
-couples their forces is that body: along its axes the coupling is the same wherever it is."""
+"""Loops on a shared body, seen in its axes or in those of a leg: the same constraints with fewer operations. A loop that
+holds a point holds three components of it, along any axes. Where several loops hold one body (the plate of a Stewart
+platform), what couples their forces is that body: along its axes the coupling is the same wherever it is. Along the
+axes of a leg the joints of that leg feel few of the components."""
 
 from __future__ import annotations
 
@@ -49,15 +50,16 @@ class _End(NamedTuple):
     columns: dict[int, Array]
 
 
-def turned_loops(tree: Tree, rows: Sequence[int], q: Array, qd: Array) -> list[TurnedLoop]:
-    """The loops that are seen from a body that they share with others; `rows` are those that count."""
+def turned_loops(tree: Tree, rows: Sequence[int], q: Array, qd: Array, *, by_legs: bool = False) -> list[TurnedLoop]:
+    """The loops that are seen from a body that they share with others, or from the other one, their leg; `rows` are
+    those that count."""
     found = []
     holds = Counter(_mover(tree, frame) for each in constraints_of(tree) if each.turns for frame in each.frames)
     first_row = 0
     for each in constraints_of(tree):
         counts = [holds[_mover(tree, frame)] for frame in each.frames] if each.turns else []
         if len(set(counts)) == 2:
-            side = int(counts[1] > counts[0])
+            side = int((counts[1] < counts[0]) is by_legs)
             ends = [_end(steps_of(*way, q), qd) for way in ways_between(tree, *each.frames)]
             if ends[side].columns and _turns_among(ends[side].R, [first_row + k in rows for k in range(3)]):
                 found.append(_turned(tree, each, first_row, ends, side))
