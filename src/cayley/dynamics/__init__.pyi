@@ -80,10 +80,10 @@ from cayley.dynamics.identification import (
     Estimate as Estimate,
 )
 from cayley.dynamics.identification import (
-    LinearModel as LinearModel,
+    Measurements as Measurements,
 )
 from cayley.dynamics.identification import (
-    Measurements as Measurements,
+    RegressorModel as RegressorModel,
 )
 from cayley.dynamics.identification import (
     base_parameters as base_parameters,

@@ -246,7 +246,7 @@ def inertia_parameters(tree: Tree, body: str) -> Array:
 
 
 @dataclass(frozen=True)
-class Configurations(Manifold):
+class TreeConfigurations(Manifold):
     """The configurations of a tree; tangents are velocities of its joints."""
 
     tree: Tree
@@ -306,7 +306,7 @@ def tree_system(mechanics: TreeMechanics) -> System:
 
     return System(
         tree.name,
-        state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
+        state={"q": Block((tree.nq,), manifold=TreeConfigurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
         inputs={"tau": Port((tree.nv,), default=0.0),
                 **{name: Port(shape, units.get(name, "")) for name, shape in mechanics.more.items()}},
         derivative=lambda t, x, u, p: mechanics.at(t).acceleration(x.q, x.qd, *acting(u)),

@@ -26,7 +26,7 @@ from cayley.geometry.inertia.gyroscope import nodal_axes
 from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
 from cayley.geometry.motions.dual_quaternion import check_real_part
 from cayley.geometry.motions.dual_vector_parameter import dual_ratio
-from cayley.geometry.motions.homogeneous import Parts
+from cayley.geometry.motions.homogeneous import MotionParts
 from cayley.geometry.motions.pose_integration import IntegratedPoses
 from cayley.geometry.pose import Pose
 from cayley.geometry.rates.charts import chart, euler_chart
@@ -291,10 +291,10 @@ TABLE: dict[str, tuple[str, Callable[..., None] | None, Text]] = {  # signature,
     "homogeneous_from_point": ("(3),()->(4)", None, lambda point, scale: scale * np.concatenate([point, [1.0]])),
     "point_from_homogeneous": ("(4)->(3)", check_finite_point, lambda x:
         divisible(np.abs(x[3])) * x[:3] / (divisible(np.abs(x[3])) * x[3])),
-    "parts_of_pose": ("(4,4)->(3,3),(3)", _pose, lambda T: Parts(T[:3, :3], T[:3, 3])),
+    "parts_of_pose": ("(4,4)->(3,3),(3)", _pose, lambda T: MotionParts(T[:3, :3], T[:3, 3])),
     "split_translation_first": ("(4,4)->(4,4),(4,4)", _pose, lambda T: TranslationFirst(
         Pose(np.eye(3), T[:3, 3]).matrix, Pose(T[:3, :3], np.zeros(3)).matrix)),
-    "split_rotation_first": ("(4,4)->(4,4),(4,4)", _pose, lambda T: Parts(
+    "split_rotation_first": ("(4,4)->(4,4),(4,4)", _pose, lambda T: MotionParts(
         Pose(T[:3, :3], np.zeros(3)).matrix, Pose(np.eye(3), T[:3, :3].T @ T[:3, 3]).matrix)),
     "klein_defect": ("(6)->()", None, lambda line: (line[:3] @ line[3:]) / (line[:3] @ line[:3])),
     "line_transform": ("(4,4)->(6,6)", _pose, lambda T_ab: force_transform(T_ab[:3, :3], T_ab[:3, 3])),

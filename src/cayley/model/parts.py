@@ -15,7 +15,7 @@ from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
 from cayley.model.finite import LARGEST, check_finite, frozen
-from cayley.model.joint_kinds import Motion, check_motion
+from cayley.model.joint_kinds import JointKind, check_motion
 from cayley.model.rotor import Friction, Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.showing import brief
@@ -153,7 +153,7 @@ class Joint(Immutable):
     name: str
     parent: str
     child: str
-    motion: Motion = field(default_factory=Motion)
+    motion: JointKind = field(default_factory=JointKind)
     placement: FieldArray = None  # of the joint's frame in the parent's, (4, 4)
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.c.c_expressions import helper_names
-from cayley.compiler.c.c_source import CSource, Parameters, c_dialect, c_source, declared, parameter_names, spelled
+from cayley.compiler.c.c_source import CNames, CSource, c_dialect, c_source, declared, parameter_names, spelled
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.precision import PRECISION, dtype_name
@@ -76,7 +76,7 @@ def _made(system: System) -> Kernel:
 
 
 def _parameters(system: System) -> str:
-    """The constants of the code, for whoever reads it."""
+    """The constants of the code, with comments."""
     shown = [f"{name} = {' '.join(np.array2string(np.asarray(value), separator=', ', threshold=20).split())}"
              for name, value in system.parameters.items()]
     return f"With {'; '.join(shown)}." if shown else ""
@@ -103,7 +103,7 @@ class _KeptState:
     real: str
 
     @cached_property
-    def names(self) -> Parameters:
+    def names(self) -> CNames:
         return parameter_names(self.program, taken=helper_names(self.called))
 
     @cached_property

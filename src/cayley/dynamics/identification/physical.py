@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.estimate import Estimate, Measured, stacked
-from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.identification.regressor import RegressorModel
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, Moments, moments_from_vector, vector_from_moments
 from cayley.errors import SignatureError, SingularityError
 
@@ -140,7 +140,7 @@ class Divergence:
     free: Array  # bool: offsets, which are pulled by a spring
 
     @classmethod
-    def of(cls, model: LinearModel, prior: Array) -> Divergence:
+    def of(cls, model: RegressorModel, prior: Array) -> Divergence:
         if prior.shape != (model.size,) or not np.isfinite(prior).all():
             raise SignatureError(f"a prior for {model.tree.name} is {model.size} finite numbers, not {prior.shape}")
         words = np.array([word for _, word in model.columns])

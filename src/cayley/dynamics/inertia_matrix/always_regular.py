@@ -24,7 +24,7 @@ from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
-    from cayley.model.joint_kinds import Motion
+    from cayley.model.joint_kinds import JointKind
 
 _CERTAIN = 2**10 * np.finfo(float).eps  # of the largest inertia that a joint can feel, for each velocity: no rounding
 _FAR = 1e3  # [m]: how far a prismatic joint may carry
@@ -58,7 +58,7 @@ def _is_physical(body: Moments) -> bool:
                 and (body.mass or not body.first.any()))
 
 
-def _least_pivots(motion: Motion, body: Moments, rotors: Array) -> Array:
+def _least_pivots(motion: JointKind, body: Moments, rotors: Array) -> Array:
     """For each velocity of a joint the inertia (nv) that is left of its link's own when its other velocities give way.
     """
     S = motion.subspace(motion.neutral)

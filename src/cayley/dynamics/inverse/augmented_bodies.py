@@ -29,7 +29,7 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 
 
-class Payload(NamedTuple):
+class LinkPayload(NamedTuple):
     """A load fixed to a link: mass [kg], centre of mass (3) [m] in the link's axes, and the inertia tensor (3, 3)
     about it, none of a particle."""
 
@@ -83,7 +83,7 @@ class AugmentedLink(NamedTuple):
         return Moments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
 
 
-def augmented_constants(links: Links, payload: Payload | None = None) -> list[AugmentedLink]:
+def augmented_constants(links: Links, payload: LinkPayload | None = None) -> list[AugmentedLink]:
     """The off-line constants of the augmented links: Step 1 of Algorithm 5.7."""
     found: list[AugmentedLink] = []
     beyond: Any = 0.0
@@ -93,7 +93,8 @@ def augmented_constants(links: Links, payload: Payload | None = None) -> list[Au
     return found[::-1] if payload is None else attached(links, found[::-1], payload, len(found) - 1)
 
 
-def attached(links: Links, constants: Sequence[AugmentedLink], payload: Payload, number: int) -> list[AugmentedLink]:
+def attached(links: Links, constants: Sequence[AugmentedLink], payload: LinkPayload,
+             number: int) -> list[AugmentedLink]:
     """The constants when a payload is fixed to a link, by increments: the link itself is merged with it, those before
     it have its mass at the next origin, dm = m_p, du = m_p s, dK = -m_p s~ s~. With a negative payload it is gone."""
     whole = payload.moments
@@ -118,7 +119,7 @@ def _augmented(own: Moments, beyond: Scalar, after: Link | None) -> AugmentedLin
                                                       (crossed + crossed.T), beyond * np.outer(slide, slide)))
 
 
-def augmented_links(links: Links, q: Array, payload: Payload | None = None) -> Links:
+def augmented_links(links: Links, q: Array, payload: LinkPayload | None = None) -> Links:
     """The chain of augmented links: `link.moments` are mb, u and Kh, numbers where they are constants."""
     constants = augmented_constants(links, payload)
     slides = [q[link.coordinates][0] if link.is_prismatic else None for link in links.links[1:]]
@@ -197,7 +198,7 @@ class AugmentedChain:
         if sign < 0 and body.moments[0] > self.mass[number] * (1 + 1e-12):
             raise ModelError(f"{self.tree.name} cannot put down {body.moments[0]} kg at {frame!r}: with all that "
                              f"follows its link has {self.mass[number]:.6g} kg")
-        load = Payload(sign * body.moments[0], R @ body.center + pose[:3, 3], sign * R @ body.inertia @ R.T)
+        load = LinkPayload(sign * body.moments[0], R @ body.center + pose[:3, 3], sign * R @ body.inertia @ R.T)
         return replace(self, constants=tuple(attached(self.links, self.constants, load, number)))
 
 
@@ -209,6 +210,6 @@ def _at(coefficients: tuple[Array, ...], d: Array, batch: tuple[int, ...]) -> Ar
 
 
 def augmented_chain(tree: Tree) -> AugmentedChain:
-    """Of an open chain of revolute and prismatic joints; other mechanisms are refused by name."""
+    """Supports open chains of revolute and prismatic joints; other mechanisms raise an error."""
     links = serial_chain(tree)
     return AugmentedChain(tree, links, tuple(augmented_constants(links)))

@@ -19,7 +19,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.external_loads import ExternalLoads
-from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.newton_euler import JointLoad
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, serial_chain
 from cayley.dynamics.rigid_links.moments import Moments
@@ -53,7 +53,7 @@ class ChainScrews(NamedTuple):
     f: list[Array]
 
 
-def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterable[tuple[int, Load]] = ()
+def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterable[tuple[int, JointLoad]] = ()
                  ) -> ChainScrews:
     """Motion and momentum screws outwards, force screws inwards. `loads`: links and what acts on them from outside, at
     their origins and in their axes."""

@@ -28,7 +28,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.pose import Pose, frame_with_z
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
 
 _PARALLEL = 1e-12  # sine below which axes are parallel
@@ -141,7 +141,7 @@ def _x_direction(links: Links, number: int) -> Array | None:
     return None
 
 
-def _axis(motion: Motion) -> Array:
+def _axis(motion: JointKind) -> Array:
     return np.array([0.0, 0.0, 1.0]) if motion.screw is None else np.asarray(motion.screw.axis)
 
 
@@ -241,7 +241,7 @@ def _is_symmetric(moments: Moments) -> bool:
     return bool(even.all()) and not any(is_present(moment) for moment in across)
 
 
-def _shared(motion: Motion, moments: Moments) -> Moments:
+def _shared(motion: JointKind, moments: Moments) -> Moments:
     mass, first, second = motion.shared_moments
     return Moments(moments.mass * mass, moments.first * first, moments.second * second)
 

@@ -183,9 +183,9 @@ class InertiaSymmetry:
     axis: Array | None
     """The axis of symmetry of an axisymmetric inertia; None for the other kinds."""
     axial: float
-    """The moment about the axis of symmetry; the largest of a triaxial tensor; the one of a spherical."""
+    """The moment about the axis of symmetry (triaxial: the largest moment)."""
     transverse: float
-    """The moment about every axis across it; the smallest of a triaxial tensor; the one of a spherical."""
+    """The moment about every axis across it (triaxial: the smallest moment)."""
 
 
 def principal_inertia(I: ArrayLike) -> PrincipalInertia:

@@ -284,8 +284,8 @@ class InverseKinematicsResult(HoldsFunctions):
 
     @property
     def status(self) -> str | Array:
-        """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable
-        all the same)."""
+        """"solved", "unreachable" where the target is provably too far, or "not found" (the target may still be
+        unreachable)."""
         return _words(_STATUS, self._reason)
 
     @property

@@ -19,7 +19,7 @@ from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
-from cayley.kinematics.inverse.goal import Goal, Missing, named_kernel
+from cayley.kinematics.inverse.goal import Goal, TaskError, named_kernel
 from cayley.model.configuration_space import moving_joints
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
@@ -51,9 +51,8 @@ SETTLING = np.array([np.inf, -np.inf, 0.0,
 
 
 def search_step(goal: Goal, bounds: Bounds) -> Kernel[SearchState]:
-    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations; of one, if there are
-    constraints, of which a machine has so many that calls cost little beside them. A search that has ended stays where
-    it is."""
+    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations, or of one if there are
+    constraints, whose cost far exceeds that of a call. A search that has ended stays where it is."""
     def text(q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
         for _ in range(iterations_of_a_call(goal.constraints)):
             q, memory = _iteration(goal, bounds, q, memory, target, tolerance2)
@@ -76,7 +75,7 @@ def _iteration(goal: Goal, bounds: Bounds, q: Array, memory: Array, target: Arra
     return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(goal.tree, q, dq)), q), memory)
 
 
-def damped_step(goal: Goal, q: Array, target: Array, bounds: Bounds, missing: Missing, settling: Scalar) -> Array:
+def damped_step(goal: Goal, q: Array, target: Array, bounds: Bounds, missing: TaskError, settling: Scalar) -> Array:
     """The change dq (nv) of the coordinates that a damped step asks for."""
     tree = goal.tree
     rows = goal.weights(missing, bounds.size)

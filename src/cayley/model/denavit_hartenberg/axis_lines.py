@@ -378,7 +378,7 @@ def _residual(table: DHTable, frames: Array, lines: Sequence[AxisLine]) -> float
 def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...]:
     """The axes of the revolute and prismatic joints on the way to a frame, at zero, in the root's frame.
 
-    Joints of other kinds have no axis line, or not one alone; they are refused by name. Of rotors the spin is kept, as
+    Joints of other kinds have no single axis line, and raise an error that names them. Of rotors the spin is kept, as
     the frames of a table, in which their places would be, are not those of the bodies here.
     """
     lines = []
