@@ -29,7 +29,7 @@ from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.energies import kinetic_energy, lagrangian, potential_energy
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.moments import Moments, inertia_vector_from_moments, tree_with_inertia_vectors
+from cayley.dynamics.rigid_links.moments import LinkMoments, inertia_vector_from_moments, tree_with_inertia_vectors
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
@@ -242,7 +242,7 @@ def inertia_parameters(tree: Tree, body: str) -> Array:
     >>> inertia_parameters(load_robot("planar2r"), "link1").round(6)
     array([2.   , 0.5  , 0.   , 0.   , 0.01 , 0.   , 0.175, 0.   , 0.   , 0.175])
     """
-    return inertia_vector_from_moments(Moments.of(tree.bodies[tree.body_number(body)]))
+    return inertia_vector_from_moments(LinkMoments.of(tree.bodies[tree.body_number(body)]))
 
 
 @dataclass(frozen=True)

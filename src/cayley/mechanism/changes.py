@@ -10,7 +10,7 @@ from cayley.mechanism import functions
 from cayley.mechanism.data import Data
 from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Friction
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.winding import Winding
 
 
@@ -62,7 +62,7 @@ class Changes(Data):
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
-                   spring: Spring | None = None, friction: Friction | None = None,
+                   spring: SpringKind | None = None, friction: Friction | None = None,
                    winding: Winding | None = None) -> Self:
         """The same mechanism with another drive of one joint, elastic if it has a `stiffness` [N m/rad, N/m] (and a
         `damping`), or a `spring` of any kind in `cayley.model.spring_kinds`; the rest describes the rotor, see

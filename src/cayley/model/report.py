@@ -22,7 +22,7 @@ from cayley.model.motors import ELASTIC, GEARED, REDUCED
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.physical_bodies import impossibilities
 from cayley.model.rotor import Rotor
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import Tree
 from cayley.showing import html_table
 from cayley.tabulated import Tabulated, plain
@@ -267,7 +267,7 @@ def _winding_words(rotor: Rotor) -> tuple[str, ...]:
                                       *times))
 
 
-def _spring_numbers(spring: Spring) -> dict[str, Any]:
+def _spring_numbers(spring: SpringKind) -> dict[str, Any]:
     """Fields of a spring; Python functions are shown by their names."""
     return {key: getattr(value, "__name__", "a function") if callable(value) else value
             for key, value in spring.said.items()}

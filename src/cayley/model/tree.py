@@ -42,7 +42,7 @@ from cayley.model.parts import (
     frozen,
 )
 from cayley.model.physical_bodies import check_possible
-from cayley.model.spring_kinds import LinearSpring, Spring
+from cayley.model.spring_kinds import LinearSpring, SpringKind
 from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
 
@@ -388,7 +388,7 @@ class Tree(Immutable):
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
-                   spring: Spring | None = None, friction: Friction | None = None,
+                   spring: SpringKind | None = None, friction: Friction | None = None,
                    winding: Winding | None = None) -> Tree:
         """Mechanism with another drive of one joint; see `Mechanism.with_drive`."""
         driven = self.joints[self.joint_number(joint)]

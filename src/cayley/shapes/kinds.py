@@ -63,7 +63,7 @@ def _three(numbers: Iterable[float]) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True)
-class Box(Kind):
+class BoxShape(Kind):
     """With edges along the axes, about the origin.
 
     >>> Box((1.0, 2.0, 3.0)).surface().area
@@ -75,14 +75,14 @@ class Box(Kind):
     mujoco = 6
 
     @classmethod
-    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Box:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> BoxShape:
         x, y, z = element.numbers("size", 3)
         if not min(x, y, z) > 0:
             raise element.error(f"the size is {x:g} {y:g} {z:g}; lengths are positive")
         return cls(_three((x, y, z)))
 
     @classmethod
-    def from_mujoco(cls, size: Array) -> Box:
+    def from_mujoco(cls, size: Array) -> BoxShape:
         return cls(_three(2 * size))
 
     def surface(self) -> Surface:
@@ -91,7 +91,7 @@ class Box(Kind):
 
 
 @dataclass(frozen=True)
-class Cylinder(Kind):
+class CylinderShape(Kind):
     """About z, with its middle at the origin."""
 
     radius: float
@@ -112,7 +112,7 @@ class Cylinder(Kind):
 
 
 @dataclass(frozen=True)
-class Capsule(Cylinder):
+class CapsuleShape(CylinderShape):
     """A cylinder with half a ball on either end; the length is without these."""
 
     word = "capsule"
@@ -128,7 +128,7 @@ class Capsule(Cylinder):
 
 
 @dataclass(frozen=True)
-class Ellipsoid(Kind):
+class EllipsoidShape(Kind):
     """With its semi-axes along the axes, about the origin. MJCF has them."""
 
     semi_axes: tuple[float, float, float]
@@ -136,11 +136,11 @@ class Ellipsoid(Kind):
     mujoco = 4
 
     @classmethod
-    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Ellipsoid:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> EllipsoidShape:
         raise element.error("URDF has no ellipsoids: say a sphere, or a mesh")
 
     @classmethod
-    def from_mujoco(cls, size: Array) -> Ellipsoid:
+    def from_mujoco(cls, size: Array) -> EllipsoidShape:
         return cls(_three(size))
 
     def surface(self) -> Surface:
@@ -151,7 +151,7 @@ class Ellipsoid(Kind):
 
 
 @dataclass(frozen=True)
-class Sphere(Kind):
+class SphereShape(Kind):
     """A ball about the origin."""
 
     radius: float
@@ -159,15 +159,15 @@ class Sphere(Kind):
     mujoco = 2
 
     @classmethod
-    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Sphere:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> SphereShape:
         return cls(_positive(element, "radius"))
 
     @classmethod
-    def from_mujoco(cls, size: Array) -> Sphere:
+    def from_mujoco(cls, size: Array) -> SphereShape:
         return cls(float(size[0]))
 
     def surface(self) -> Surface:
-        return Ellipsoid((self.radius,) * 3).surface()
+        return EllipsoidShape((self.radius,) * 3).surface()
 
 
 @dataclass(frozen=True)
@@ -218,4 +218,4 @@ class Triangles(Kind):
 
 
 KINDS: dict[str, type[Kind]] = {
-    kind.word: kind for kind in (Box, Cylinder, Sphere, Capsule, Ellipsoid, Mesh, Triangles)}
+    kind.word: kind for kind in (BoxShape, CylinderShape, SphereShape, CapsuleShape, EllipsoidShape, Mesh, Triangles)}

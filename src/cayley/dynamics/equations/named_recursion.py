@@ -33,7 +33,7 @@ from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.inverse.newton_euler import JointLoad, Movement
 from cayley.dynamics.rigid_links.links import ROOT, JointPlacement, Link, Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation
 from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
@@ -173,7 +173,7 @@ def _named_link(link: Link, number: int, q: tuple[Any, ...], names: _Names) -> L
     """A link about whose axis a named cosine and sine turn, or that a named rotation turns."""
     beta, alpha, gamma = (cast(PlanarRotation, turn) for turn in link._turns)
     origin = link.placement[:3, 3] if link.place is None else link.place.origin
-    moved = replace(link, moments=Moments(*map(_numbers, link.moments)))
+    moved = replace(link, moments=LinkMoments(*map(_numbers, link.moments)))
     if link.turns_about_axis and not link.turns_unseen:
         angle = q[link.coordinates.start]
         shift = link.place.shift if link.place is not None else None
@@ -240,11 +240,11 @@ def _numbers(values: Array) -> Array:
     return np.array([_exact(value) for value in array.ravel()] or [], dtype=object).reshape(array.shape)[()]
 
 
-def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[Moments]:
+def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[LinkMoments]:
     found = [link.moments for link in links.links]
     for k in reversed(range(len(found))):
         mass, first, second = found[k]
-        found[k] = Moments(names.named(BODIES, f"m_{k + 1}_", mass) if links.children[k] else mass,
+        found[k] = LinkMoments(names.named(BODIES, f"m_{k + 1}_", mass) if links.children[k] else mass,
                            names.vector(BODIES, f"u_{k + 1}", first),
                            names.matrix(BODIES, f"J_{k + 1}", second, symmetric=True))
         link = links.links[k]
@@ -253,7 +253,7 @@ def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[Moments]
     return found
 
 
-def _mass_matrix(links: Links, q: tuple[Any, ...], composite: list[Moments], names: _Names) -> list[list[Any]]:
+def _mass_matrix(links: Links, q: tuple[Any, ...], composite: list[LinkMoments], names: _Names) -> list[list[Any]]:
     rows: list[list[Any]] = [[sympy.Integer(0)] * links.nv for _ in range(links.nv)]
     at = np.array(q)
     for number, link in enumerate(links.links):
@@ -277,7 +277,7 @@ def _two(steps: Iterator[Any]) -> tuple[Any, Any]:
     return next(steps), next(steps)
 
 
-def _gravity(links: Links, q: tuple[Any, ...], composite: list[Moments], names: _Names) -> list[Any]:
+def _gravity(links: Links, q: tuple[Any, ...], composite: list[LinkMoments], names: _Names) -> list[Any]:
     falls: list[Any] = []
     forces: list[Any] = []
     for k, (link, (mass, first, _)) in enumerate(zip(links.links, composite, strict=True)):

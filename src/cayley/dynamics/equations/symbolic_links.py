@@ -24,7 +24,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, JointPlacement, Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, PlanarRotation, zxz
 
 _ROUNDING = 1e-14  # of a number, beside the others of its kind
@@ -114,14 +114,14 @@ def _carrier(links: Links, number: int) -> str:
     return f"{parent + 1}" if beside == 1 else f"{parent + 1}_{number + 1}"
 
 
-def _moments(scalars: Scalars, place: str, moments: Moments) -> Moments:
+def _moments(scalars: Scalars, place: str, moments: LinkMoments) -> LinkMoments:
     mass = scalars.number(ModelNumber("m", place, "", float(moments.mass))) if moments.mass else 0.0
     second = float(np.abs(moments.second).max())
     center = _vector(scalars, "r", place, moments.center,
                      float(np.sqrt(second / moments.mass)) if moments.mass else 0.0)
     I = _inertia(scalars, place, moments.inertia_about_center, second)
     own = np.trace(I) * (np.eye(3) / 2) - I
-    return Moments(mass, mass * center, own + mass * np.outer(center, center))
+    return LinkMoments(mass, mass * center, own + mass * np.outer(center, center))
 
 
 def _inertia(scalars: Scalars, place: str, I: Array, size: float) -> Array:

@@ -22,7 +22,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, serial_chain
-from cayley.dynamics.rigid_links.moments import NOTHING, Moments
+from cayley.dynamics.rigid_links.moments import NOTHING, LinkMoments
 from cayley.errors import ModelError, SignatureError
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
@@ -38,10 +38,10 @@ class LinkPayload(NamedTuple):
     inertia: Array = np.zeros((3, 3))
 
     @property
-    def moments(self) -> Moments:
+    def moments(self) -> LinkMoments:
         at = np.asarray(self.at)
         own = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
-        return Moments(self.mass, self.mass * at, own + self.mass * np.outer(at, at))
+        return LinkMoments(self.mass, self.mass * at, own + self.mass * np.outer(at, at))
 
 
 class AugmentedLink(NamedTuple):
@@ -74,13 +74,13 @@ class AugmentedLink(NamedTuple):
             self.mass + other.mass, tuple(a + b for a, b in zip_longest(self.first, other.first, fillvalue=0.0)),
             tuple(a + b for a, b in zip_longest(self.second, other.second, fillvalue=0.0)))
 
-    def moments(self, d: Scalar = None) -> Moments:
+    def moments(self, d: Scalar = None) -> LinkMoments:
         """mb, u and Kh, on-line: at the coordinate `d` of the next joint, which a rigid one does not need."""
         if self.is_rigid:
-            return Moments(self.mass, self.first[0], self.second[0])
+            return LinkMoments(self.mass, self.first[0], self.second[0])
         (u0, u1) = self.first
         (K0, K1, K2) = self.second
-        return Moments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
+        return LinkMoments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
 
 
 def augmented_constants(links: Links, payload: LinkPayload | None = None) -> list[AugmentedLink]:
@@ -103,7 +103,7 @@ def attached(links: Links, constants: Sequence[AugmentedLink], payload: LinkPayl
     return [*[own.plus(added) for own, added in zip(constants, more, strict=False)], merged, *constants[number + 1:]]
 
 
-def _augmented(own: Moments, beyond: Scalar, after: Link | None) -> AugmentedLink:
+def _augmented(own: LinkMoments, beyond: Scalar, after: Link | None) -> AugmentedLink:
     """A link and a particle `beyond` at the origin of the link after it, s = place + d slide."""
     if after is None:
         return AugmentedLink(own.mass, (own.first,), (own.second,))

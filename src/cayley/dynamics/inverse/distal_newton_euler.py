@@ -28,7 +28,7 @@ from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry.pose import Pose
 
 if TYPE_CHECKING:
-    from cayley.dynamics.rigid_links.moments import Moments
+    from cayley.dynamics.rigid_links.moments import LinkMoments
 
 
 class LinkState(NamedTuple):
@@ -128,6 +128,6 @@ def backward_cycle(link: Link, end: Array, state: LinkState, after: JointLoad) -
     return JointLoad(state.R.T @ f, state.R.T @ n)
 
 
-def _moments(link: Link, end: Array) -> Moments:
+def _moments(link: Link, end: Array) -> LinkMoments:
     """The moments of a link in its distal frame."""
     return link.moments.seen_from(*Pose.of(end).inverse)

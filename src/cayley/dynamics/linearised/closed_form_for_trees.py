@@ -27,7 +27,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse.newton_euler import JointLoad, Movement, at_rest, joint_loads, movements
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.errors import UnsupportedError
 from cayley.showing import shown_briefly
 
@@ -146,7 +146,7 @@ def _one_of_several(link: Link, column: Array, moved: Movement, parent: Movement
                      Change(dw, e, Wps + np.cross(b, t) + 2 * np.cross(dw, u)))
 
 
-def _projected(way: JointDirection, load: JointLoad, body: Moments, rates: MomentRates, asked: str) -> Projected:
+def _projected(way: JointDirection, load: JointLoad, body: LinkMoments, rates: MomentRates, asked: str) -> Projected:
     (m, U, J) = body
     s = way.slide
     t = way.turn
@@ -162,7 +162,7 @@ def _projected(way: JointDirection, load: JointLoad, body: Moments, rates: Momen
         np.cross(twice_dU, s) - rates.twice_L(t, -1), by_velocity, by_coordinate)
 
 
-def _needed(change: Change, body: Moments, rates: MomentRates) -> JointLoad:
+def _needed(change: Change, body: LinkMoments, rates: MomentRates) -> JointLoad:
     (m, U, J) = body
     dw, e, da = change
     return JointLoad(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
@@ -211,7 +211,7 @@ class MomentRates(NamedTuple):
 
 
 def composite_rates(links: Links, q: Array, qd: Array, moved: list[Movement],
-                    bodies: list[Moments]) -> list[MomentRates]:
+                    bodies: list[LinkMoments]) -> list[MomentRates]:
     """The rates of each link with all that it carries."""
     found = [_own_rates(link.moments, movement.w) for link, movement in zip(links.links, moved, strict=True)]
     for number in reversed(range(len(found))):
@@ -228,13 +228,13 @@ def offset_rate(link: Link, w: Array, q: Array, qd: Array) -> Array:
     return np.cross(w, link.offset(q)) + link.inwards(link.subspace(q)[:3] @ qd[link.columns], q)
 
 
-def _own_rates(moments: Moments, w: Array) -> MomentRates:
+def _own_rates(moments: LinkMoments, w: Array) -> MomentRates:
     _, u, J = moments
     turning = _cross_columns(w, J)
     return MomentRates(np.cross(w, u), turning + turning.T, np.trace(J) * w - J @ w)
 
 
-def _shifted(link: Link, rates: MomentRates, body: Moments, s: Array, ds: Array, q: Array) -> MomentRates:
+def _shifted(link: Link, rates: MomentRates, body: LinkMoments, s: Array, ds: Array, q: Array) -> MomentRates:
     U = link.inwards(body.first, q)
     dU = link.inwards(rates.dU, q)
     crossed = np.outer(U + body.mass * s, ds) + np.outer(dU, s)

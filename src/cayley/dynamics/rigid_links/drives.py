@@ -19,7 +19,7 @@ from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
 from cayley.model.joint_kinds import JointKind
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.spring_kinds.spring import SpringState
 from cayley.model.tree import Tree
 
@@ -125,7 +125,7 @@ def _by_velocity(tree: Tree, values: Sequence[Scalar]) -> Array:
 class DriveSpring(NamedTuple):
     """A spring of a mechanism: the places of its joint in q and qd, those of its motor, and the gear before it."""
 
-    spring: Spring
+    spring: SpringKind
     q: int
     qd: int
     qm: int | None  # None where the motor is held

@@ -22,7 +22,7 @@ import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.rigid_links.moments import NOTHING, Moments
+from cayley.dynamics.rigid_links.moments import NOTHING, LinkMoments
 from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import HERE, Pose, frame_with_z
@@ -61,7 +61,7 @@ class Link:
     coordinates: slice  # in q
     columns: slice  # in the velocity
     placement: Array  # of the joint's frame in the parent's, (4, 4)
-    moments: Moments = NOTHING
+    moments: LinkMoments = NOTHING
     place: JointPlacement | None = None
     turns_unseen: bool = False  # a last link, symmetric about its axis: its axes need not turn with it
 
@@ -200,7 +200,7 @@ class Links:
             for name, (i, pose) in self.bodies.items()}
         return replace(self, links=links, bodies=bodies, gravity=start[:3, :3].T @ self.gravity)
 
-    def with_moments(self, moments: Sequence[Moments]) -> Links:
+    def with_moments(self, moments: Sequence[LinkMoments]) -> Links:
         return replace(self, links=tuple(replace(link, moments=m) for link, m in zip(self.links, moments, strict=True)))
 
     def placed(self, placements: Sequence[Array]) -> Links:
@@ -229,7 +229,7 @@ def joint_links(tree: Tree) -> Links:
     for body in tree.bodies:
         number, pose = bodies[body.name]
         if number != ROOT:
-            carried[number] = carried[number].plus(Moments.of(body).seen_from(*pose))
+            carried[number] = carried[number].plus(LinkMoments.of(body).seen_from(*pose))
     places = {name: (number, pose.matrix) for name, (number, pose) in bodies.items()}
     return Links(tree.name, links, np.asarray(tree.gravity), places, tree.nq, tree.nv).with_moments(carried)
 
@@ -267,7 +267,7 @@ def at_child(wrench: Array, pose: Pose) -> Array:
     return np.concatenate([pose.R.T @ f, pose.R.T @ (n - np.cross(pose.p, f))])
 
 
-def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
+def joined_moments(tree: Tree, group: tuple[int, ...]) -> LinkMoments:
     """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants.
     """
     places = {group[0]: HERE}
@@ -276,5 +276,5 @@ def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
         if body not in places:
             placement = Pose.of(tree.joints[body - 1].placement)
             places[body] = places[tree.parents[body - 1]].then(placement)
-        total = total.plus(Moments.of(tree.bodies[body]).seen_from(*places[body]))
+        total = total.plus(LinkMoments.of(tree.bodies[body]).seen_from(*places[body]))
     return total

@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 
 _TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 
@@ -38,7 +38,7 @@ def insertion(link: Link) -> Array:
     return Q
 
 
-def pseudo_inertia(moments: Moments) -> Array:
+def pseudo_inertia(moments: LinkMoments) -> Array:
     """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1).
     """
     first = moments.first[:, None]

@@ -34,7 +34,7 @@ from cayley.model.named_configurations import with_configuration
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
 from cayley.model.source import source_file
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import GRAVITY, Tree, check_constraint
 from cayley.model.winding import Winding
 
@@ -313,7 +313,7 @@ def _rotor(section: Section) -> Rotor:
                  _inner(rotor, "friction", Friction) or Friction(), _inner(rotor, "winding", Winding))
 
 
-def _spring(section: Section) -> Spring | None:
+def _spring(section: Section) -> SpringKind | None:
     spring = section.section("spring")
     if spring is None:
         return None

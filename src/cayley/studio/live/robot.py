@@ -31,7 +31,7 @@ from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.model.tree import Tree
 from cayley.shapes import Shapes, Surface, shapes_of
-from cayley.shapes.kinds import Cylinder
+from cayley.shapes.kinds import CylinderShape
 from cayley.studio.scene import main_frame
 from cayley.studio.sliders import keeps_closed, moved_alone
 
@@ -228,7 +228,7 @@ class Robot:
                             wxyz=quaternion_from_matrix.unchecked(self.placement[:3, :3]))
             self._bodies = [scene.add_frame(self.body_node(body), show_axes=False)
                             for body in range(len(self.arm.bodies))]
-            surface = Cylinder(rod_radius(self.figure), 1.0).surface()
+            surface = CylinderShape(rod_radius(self.figure), 1.0).surface()
             for k, rod in enumerate(slides_and_rods(self.arm.tree)):
                 self._rods.append((rod, scene.add_mesh_simple(
                     self.node(f"rod {k}"), surface.points, surface.triangles, color=ROD_COLOR, flat_shading=True)))
