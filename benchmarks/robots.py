@@ -14,7 +14,7 @@ import numpy as np
 
 import cayley as cy
 from cayley.model.formats.urdf import load_urdf
-from cayley.model.joint_kinds import Floating, Motion
+from cayley.model.joint_kinds import Floating, JointKind
 
 FILES = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "talos": "talos_data/robots/talos_full_v2.urdf",
          "talos_reduced": "talos_data/robots/talos_reduced.urdf",
@@ -66,7 +66,7 @@ def pinocchio_model(tree: Any) -> Any:
     for joint in tree.joints:
         parent, offset = places[joint.parent]
         placement = offset * pin.SE3(np.array(joint.placement))
-        if type(joint.motion) is Motion:
+        if type(joint.motion) is JointKind:
             places[joint.child] = parent, placement
             continue
         for number, motion in enumerate(joint.motion.elementary):

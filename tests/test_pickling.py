@@ -205,7 +205,7 @@ MADE = {
 }
 NO_DATA = {
     "compiler.native.vector_assembly.Lanes": "it writes into an LLVM builder, which lives while a kernel is compiled",
-    "exports.layouts.Layout": "a base class without objects", "model.formats.format.Format": "the same",
+    "exports.layouts.FolderLayout": "a base class without objects", "model.formats.format.Format": "the same",
 }
 MORE = {  # several kinds of one class, each made in its own way
     "a closed mechanism": lambda: cy.load("four_bar").system(),

@@ -12,7 +12,7 @@ from cayley.dynamics.inverse.newton_euler import Movement, own_load_about_center
 from cayley.dynamics.nonholonomic.integrable_part import level_functions
 from cayley.dynamics.nonholonomic.moving_frame import completed_frame
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.errors import (
     ConventionError,
     GeometryError,
@@ -122,7 +122,7 @@ def test_symbols_of_the_appendix_are_what_they_are_said_to_be():
     random = np.random.default_rng(101)
     A = random.normal(size=(3, 3))
     body = Body("b", 2.0, random.normal(size=3), np.trace(A @ A.T) * np.eye(3) - A @ A.T)
-    moments = Moments.of(body)
+    moments = LinkMoments.of(body)
     J = counterpart("J_ci").fget(moments)
     np.testing.assert_allclose(J, A @ A.T, atol=1e-13)
     np.testing.assert_allclose(np.trace(J) * np.eye(3) - J, counterpart("I_ci").fget(moments), atol=1e-13)

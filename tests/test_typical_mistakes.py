@@ -123,7 +123,7 @@ def test_every_method_says_how_it_is_called(arm, name):
         with pytest.raises(SignatureError, match=f"^{name} needs .*`{needed[-1].name}`. It is called {name}\\("):
             method()
     if not any(each.kind is each.VAR_POSITIONAL for each in inspect.signature(method).parameters.values()):
-        with pytest.raises(SignatureError, match=rf"takes \d+ arguments by place, not 40.*It is called {name}\("):
+        with pytest.raises(SignatureError, match=rf"takes \d+ positional arguments, not 40.*It is called {name}\("):
             method(*range(40))
 
 

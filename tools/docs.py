@@ -213,6 +213,7 @@ class Sessions(griffe.Extension):
             _, *own = inspect.signature(function).parameters.values()
             called = f"`{attr.name}{inspect.Signature(own)}`"
             attr.docstring = griffe.Docstring(f"{called}\n\n{inspect.getdoc(function)}", parent=attr)
+            self.on_instance(obj=attr)  # griffe has called it before there was a docstring
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:

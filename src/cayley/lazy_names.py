@@ -43,10 +43,7 @@ def lazy_names(package: str, file: str,
         if not name.startswith("_") and ((folder / f"{name}.py").is_file() or (folder / name).is_dir()):
             return import_module(f"{package}.{name}")
         if former and name in former:
-            home, _, new = former[name].rpartition(".")
-            other = f"cayley.{home}" if home else package
-            _say_new_name(f"{package}.{name}", f"{other}.{new}")
-            return getattr(import_module(other), new)
+            return _renamed(package, name, former[name])
         if name.startswith("_") or name not in homes():
             advice = "" if name.startswith("_") else did_you_mean(name, homes())
             raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
@@ -56,6 +53,16 @@ def lazy_names(package: str, file: str,
         return found
 
     return get, lambda: sorted(homes())
+
+
+def former_names(package: str, former: Mapping[str, str]) -> Callable[[str], Any]:
+    """`__getattr__` for a package with former names: {"old": "new"}, or {"old": "planning.new"} in another package."""
+    def get(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
+        if name not in former:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return _renamed(package, name, former[name])
+
+    return get
 
 
 def with_former_names(former: Mapping[str, str]) -> Callable[[Kind], Kind]:
@@ -85,7 +92,14 @@ def with_former_names(former: Mapping[str, str]) -> Callable[[Kind], Kind]:
     return decorated
 
 
-def _say_new_name(old: str, new: str) -> None:
-    """The warning about a former name, at the line that asks for it."""
+def _renamed(package: str, old: str, name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
+    home, _, new = name.rpartition(".")
+    other = f"cayley.{home}" if home else package
+    _say_new_name(f"{package}.{old}", f"{other}.{new}", stacklevel=4)
+    return getattr(import_module(other), new)
+
+
+def _say_new_name(old: str, new: str, stacklevel: int = 3) -> None:
+    """Warn of a former name, at the line that uses it."""
     warnings.warn(f"`{old}` is now called `{new}`; the former name goes with the next version", DeprecationWarning,
-                  stacklevel=3)
+                  stacklevel=stacklevel)

@@ -71,7 +71,7 @@ def test_arguments_by_name(kernel):
         assert kernel(x=X.astype(np.float32), q=Q.astype(np.float32)).dtype == np.float32
         assert kernel(Q, x=X, dtype="float32").dtype == np.float32
         assert (kernel(q=MANY[0], x=MANY[1]) == kernel(*MANY)).all()
-        with pytest.raises(SignatureError, match=r"argument 'q' of \w+ is given twice, by place and by name"):
+        with pytest.raises(SignatureError, match=r"argument 'q' of \w+ is given twice, by position and by keyword"):
             kernel(Q, X, q=Q)
         with pytest.raises(SignatureError, match="no argument or option 'p'; its arguments are q, x"):
             kernel(Q, p=X)

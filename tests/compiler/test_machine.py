@@ -10,7 +10,7 @@ from llvmlite import binding
 import cayley as cy
 from cayley.compiler.native import compile, llvm
 from cayley.compiler.native.loop import batch_loop, rows
-from cayley.compiler.native.machine import Machine, _host, assemble, host
+from cayley.compiler.native.machine import Processor, _host, assemble, host
 from cayley.compiler.native.native_call import native_call
 
 X86 = host().triple.startswith("x86_64")
@@ -70,7 +70,7 @@ def test_the_widest_vectors_that_the_processor_has(kind, present, vector_bytes, 
 def test_code_for_arm_is_made():
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    arm = Machine("aarch64-unknown-linux-gnu", "cortex-a72", "+neon", 16, True)
+    arm = Processor("aarch64-unknown-linux-gnu", "cortex-a72", "+neon", 16, True)
     program = cy.kernel("(n),(n)->(n)")(text).program(n=3)
     core, single = (llvm.Core(program, width, "double", fused=True) for width in (arm.width("double"), 1))
     for assembly in (core.part(0), batch_loop(core), rows("double",

@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
+from cayley.model.joint_kinds import Helical, JointKind, Prismatic, Revolute
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
 
@@ -102,9 +102,9 @@ def body_poses(tree: Tree, q: Any, root: Any) -> list[Any]:
     return poses
 
 
-def joint_pose(motion: Motion, q: Any) -> Any:
+def joint_pose(motion: JointKind, q: Any) -> Any:
     pose = exact(np.eye(4))
-    if type(motion) is Motion:
+    if type(motion) is JointKind:
         return pose
     if not isinstance(motion, (Revolute, Prismatic, Helical)):
         raise NotImplementedError(f"the particle oracle does not know {motion.word} joints")

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from cayley.model.formats.urdf import load_urdf
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from model.random_trees import random_configuration
 from model.test_urdf import ACCEPTED, ROBOTS, pinocchio_coordinates
 
@@ -53,7 +53,7 @@ def places(tree, model):
     """For each velocity here its place there."""
     found = np.zeros(tree.nv, dtype=int)
     for joint, own in zip(tree.joints, tree.v_slices, strict=True):
-        if type(joint.motion) is not Motion:
+        if type(joint.motion) is not JointKind:
             name = joint.name if model.existJointName(joint.name) else "root_joint"
             found[own] = model.joints[model.getJointId(name)].idx_v + np.arange(joint.motion.nv)
     return found

@@ -15,7 +15,7 @@ from cayley.dynamics.inverse import (
     luh_walker_paul,
     tensor_newton_euler,
 )
-from cayley.dynamics.inverse.augmented_bodies import Payload
+from cayley.dynamics.inverse.augmented_bodies import LinkPayload
 from cayley.dynamics.inverse.passes import FREE, STILL
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.model.catalogue import load_robot
@@ -59,7 +59,7 @@ def test_augmented_links_are_links_with_a_particle(pattern):
     turns.
     """
     _, chain, (q, _, _) = chain_and_state(pattern)
-    for payload in (None, Payload(1.3, np.array([0.2, -0.4, 0.1]))):
+    for payload in (None, LinkPayload(1.3, np.array([0.2, -0.4, 0.1]))):
         found = augmented_bodies.augmented_links(chain, q, payload)
         constants = augmented_bodies.augmented_constants(chain, payload)
         for i, link in enumerate(chain.links):

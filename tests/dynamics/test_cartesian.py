@@ -10,7 +10,7 @@ from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
-from cayley.model.joint_kinds import Motion, Revolute
+from cayley.model.joint_kinds import JointKind, Revolute
 from cayley.model.parts import Body, Joint
 from dynamics.chains import random_chain, random_state
 from dynamics.test_inverse_dynamics import random_tree
@@ -111,7 +111,7 @@ def test_one_state_of_a_batch_does_not_spoil_the_others():
 
 def test_a_mechanism_without_joints():
     post, none = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)],
-                                 [Joint("weld", "ground", "post", Motion())]).tree, np.zeros(0)
+                                 [Joint("weld", "ground", "post", JointKind())]).tree, np.zeros(0)
     with pytest.raises(SingularityError, match="singular"):
         CartesianMechanism(post, "post").at(none, none)
     np.testing.assert_allclose(CartesianMechanism(post, "post", damping=0.1).at(none, none).inertia, 100 * np.eye(6))

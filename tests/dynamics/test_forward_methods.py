@@ -29,9 +29,9 @@ from cayley.dynamics.forward import (
 from cayley.dynamics.forward.methods import METHODS
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse import augmented_links
-from cayley.dynamics.inverse.augmented_bodies import Payload
+from cayley.dynamics.inverse.augmented_bodies import LinkPayload
 from cayley.dynamics.inverse.external_loads import base_movement, load_at_link
-from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
+from cayley.dynamics.inverse.newton_euler import JointLoad, inverse_dynamics
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.state_kernels import bias_forces, bias_parts
@@ -307,7 +307,7 @@ def test_bias_forces_and_their_parts():
         _, links, (q, v, _), there = random_mechanism(seed)
         random = np.random.default_rng(seed)
         number = len(links.links) - 1
-        push = Load(*random.normal(size=(2, 3)))
+        push = JointLoad(*random.normal(size=(2, 3)))
         parts = bias_parts(links, q, v, loads=[(number, push)])
         whole = bias_forces(links, q, v, loads=[(number, push)])
         assert error(parts.total, whole) < 1e-13 and error(
@@ -328,7 +328,7 @@ def test_sign_of_outside_forces():
     (q, qd, _), chain = random_state(tree, 7), serial_chain(tree)
     f = np.random.default_rng(2).normal(size=6)
     J = in_pinocchio(tree).jacobian(q, "link4", "body")
-    acting = bias_parts(chain, q, qd, loads=[(3, Load(f[:3], f[3:]))]).external
+    acting = bias_parts(chain, q, qd, loads=[(3, JointLoad(f[:3], f[3:]))]).external
     assert error(acting, -J.T @ f) < 1e-12
 
 
@@ -488,7 +488,7 @@ def test_pipeline_of_the_book():
         assert error(found, articulated_bodies.forward_dynamics(chain, q, qd, tau)) < 1e-11
         assert error(augmented_links.inverse_dynamics(chain, q, qd, found), tau) < 1e-10
     loaded = tree.with_payload("tool", 1.5)
-    payload = Payload(1.5, tree.frame("tool").pose[:3, 3])
+    payload = LinkPayload(1.5, tree.frame("tool").pose[:3, 3])
     found = generalized_links.forward_dynamics(serial_chain(loaded), q, qd, tau)
     assert error(augmented_links.inverse_dynamics(chain, q, qd, found, payload=payload), tau) < 1e-10
 

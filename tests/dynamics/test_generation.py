@@ -11,7 +11,7 @@ from cayley.compiler.c.c_source import c_source
 from cayley.dynamics.generated_model import elastic_generic_arm, generate, growth, recursive_terms
 from cayley.dynamics.inverse.trace_lagrange import trace_terms
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.geometry.principal_axes import symbolic_diagonalization, symbolic_point_mass
@@ -157,7 +157,7 @@ def test_terms_are_derivatives_of_energies_summed_over_points(three, model):
     tensor = sum(w * (p @ p * np.eye(3) - np.outer(p, p)) for w, p in zip(m, r - center, strict=True))
     homogeneous = np.column_stack([r, np.ones(7)])
     second = np.trace(tensor) / 2 * np.eye(3) - tensor + m.sum() * np.outer(center, center)
-    np.testing.assert_allclose(pseudo_inertia(Moments(m.sum(), m @ r, second)),
+    np.testing.assert_allclose(pseudo_inertia(LinkMoments(m.sum(), m @ r, second)),
                                homogeneous.T @ (m[:, None] * homogeneous), atol=1e-13)
     q, qd, _ = in_mechanisms_order(three.tree, *STATE)
     _, _, G, E = model.terms(q, qd)

@@ -35,7 +35,7 @@ from cayley.dynamics.identification import (
 )
 from cayley.dynamics.identification.exciting import MEASURES, ExcitationLimits, _Dullness, _Series
 from cayley.dynamics.identification.physical import Divergence, pseudo_inertia_of
-from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, Moments
+from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, LinkMoments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint
@@ -154,7 +154,7 @@ def test_moments_and_inertia_vectors_are_the_same_body():
     random = np.random.default_rng(0)
     points, masses = random.normal(size=(20, 3)), random.uniform(size=20)
     first, second = masses @ points, np.einsum("n,ni,nj->ij", masses, points, points)
-    moments = Moments(masses.sum(), first, second)
+    moments = LinkMoments(masses.sum(), first, second)
     theirs = sum((pin.Inertia(m, p, np.zeros((3, 3))) for m, p in zip(masses, points, strict=True)), pin.Inertia.Zero())
     assert np.abs(inertia_vector_from_moments(moments) - theirs.toDynamicParameters()).max() < 1e-12
     assert np.abs(MOMENTS_FROM_INERTIA @ theirs.toDynamicParameters() - vector_from_moments(moments)).max() < 1e-12

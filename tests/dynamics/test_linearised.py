@@ -116,7 +116,7 @@ def test_rate_tensor(pattern):
     augmented, states, _ = passes(chain, q, qd, qdd, STILL, FREE, None)
     moved = movements(chain, q, qd, qdd)
     rates = composite_rates(chain, q, qd, moved, composite_bodies(chain, q))
-    body = algorithm_7_1.Body(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))
+    body = algorithm_7_1.OuterLinks(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))
     for i in reversed(range(len(pattern))):
         definition = np.zeros((3, 3))
         for link in motion.links[i:]:

@@ -26,7 +26,7 @@ from cayley.dynamics.linearised.second_derivatives import (
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from compiler.parity import check_parity
 from dynamics.chains import random_chain, random_state
@@ -171,7 +171,7 @@ def test_forward_derivatives_by_every_method():
 
 def test_a_mechanism_without_joints():
     post = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)],
-                           [Joint("weld", "ground", "post", Motion())]).tree
+                           [Joint("weld", "ground", "post", JointKind())]).tree
     none = np.zeros(0)
     assert [x.shape for x in linearize_kernel(post)(none, none, none)] == [(0, 0)] * 3
     assert [x.shape for x in forward_derivatives_kernel(post)(none, none, none)] == [(0,)] + [(0, 0)] * 3

@@ -21,9 +21,9 @@ from cayley.dynamics.inverse import (
     rodriguez,
     tensor_newton_euler,
 )
-from cayley.dynamics.inverse.augmented_bodies import Payload
+from cayley.dynamics.inverse.augmented_bodies import LinkPayload
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.dynamics.inverse.passes import Base, Wrench
+from cayley.dynamics.inverse.passes import Base, EndLoad
 from cayley.dynamics.rigid_links.drives import friction_forces
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import UnsupportedError
@@ -314,7 +314,7 @@ def test_spatial_arm_of_the_catalogue():
     base = distal_newton_euler.reactions(chain, *values, frames=frames)[0]
     expected = (-0.8449337266, -0.3251186785, 60.602962216, 5.6136220024, -1.7567082151, 0.1802736353)
     assert np.abs(base - expected).max() < 1e-8
-    tool = Wrench(np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3]))
+    tool = EndLoad(np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3]))
     expected = np.array([-1.3136075604, -2.7430557194, 9.5677935838])
     assert np.abs(distal_newton_euler.inverse_dynamics(chain, *values, frames=frames, tip=tool) - expected).max() < 1e-8
     check_all(chain, values, expected, 1e-9, tip=tool)
@@ -336,7 +336,7 @@ def test_what_the_tip_exerts_adds_the_transposed_jacobian(pattern):
     chain, state = serial_chain(tree), random_state(tree, 16)
     f, m = np.random.default_rng(17).normal(size=(2, 3))
     pose = chain.place(tree, "tool")[1]
-    tip = Wrench(pose[:3, :3] @ f, pose[:3, :3] @ m, pose[:3, 3])
+    tip = EndLoad(pose[:3, :3] @ f, pose[:3, :3] @ m, pose[:3, 3])
     # what acts on the robot is the opposite
     added = PinocchioTree.of(tree).joint_forces(state[0], -np.concatenate([f, m]), "tool")
     check_all(chain, state, luh_walker_paul.inverse_dynamics(chain, *state) + added, 1e-12, tip=tip)
@@ -348,15 +348,16 @@ def test_what_the_tip_exerts_adds_the_transposed_jacobian(pattern):
 def test_tip_and_payload_of_the_catalogue():
     chain, state = serial_chain(load_robot("s1_f4")), tuple(map(np.array, F4))
     at = np.array([0, 0, 0.1])
-    tip = Wrench(np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3]), at)
+    tip = EndLoad(np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3]), at)
     expected = (1.09699975226, -31.1869874289, -1.39128108252, -0.0931973274023, -0.401840142329, -0.300022339119)
     for module in METHODS.values():
         assert np.abs(module.inverse_dynamics(chain, *state, tip=tip) - expected).max() <= 1e-10
     expected = (1.72610083554, -36.3181389689, 1.92360279631, 0.199310046612, -0.941432455567, -2.2339118969e-05)
-    assert np.abs(augmented_links.inverse_dynamics(chain, *state, payload=Payload(2.0, at)) - expected).max() <= 1e-10
+    assert np.abs(augmented_links.inverse_dynamics(chain, *state,
+                                                   payload=LinkPayload(2.0, at)) - expected).max() <= 1e-10
     for module in METHODS.values():
-        assert np.abs(module.inverse_dynamics(carrying(chain, Payload(2.0, at)), *state) - expected).max() <= 1e-10
-    wrench = Wrench(np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3]))
+        assert np.abs(module.inverse_dynamics(carrying(chain, LinkPayload(2.0, at)), *state) - expected).max() <= 1e-10
+    wrench = EndLoad(np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3]))
     chain, q = serial_chain(load_robot("s3_w08").with_gravity((0, 0, 0))), np.array(W8[0])
     expected = (-1.3979874915, 3.4257938702, -0.3806828958, -0.3)
     for module in METHODS.values():
@@ -370,8 +371,8 @@ def test_payload_is_a_particle(pattern):
     chain, state = serial_chain(tree), random_state(tree, 19)
     at = np.array([0.3, -0.2, 0.5])
     expected = particle_forces(tree, *state, payload=(1.7, tree.bodies[-1].name, at))
-    close(augmented_links.inverse_dynamics(chain, *state, payload=Payload(1.7, at)), expected)
-    check_all(carrying(chain, Payload(1.7, at)), state, expected)
+    close(augmented_links.inverse_dynamics(chain, *state, payload=LinkPayload(1.7, at)), expected)
+    check_all(carrying(chain, LinkPayload(1.7, at)), state, expected)
 
 
 def turning_root(t):

@@ -114,11 +114,11 @@ def tree_of_kinds():
         placement[:3, :3], placement[:3, 3] = place()
         return Joint(name, parent, child, motion, placement)
 
-    from cayley.model.joint_kinds import Motion
+    from cayley.model.joint_kinds import JointKind
     return Mechanism.of("kinds", [Body("ground"), *map(body, "abdef"), Body("c", 0.0)], [
         joint("float", "ground", "a", Floating()), joint("ball", "a", "b", Spherical()),
         joint("slide", "b", "c", Prismatic((0.0, 0.0, 1.0))), joint("turn", "c", "d", Revolute((0.0, 0.0, 1.0))),
-        joint("other", "a", "e", Revolute((0.0, 1.0, 0.0))), joint("weld", "e", "f", Motion())])
+        joint("other", "a", "e", Revolute((0.0, 1.0, 0.0))), joint("weld", "e", "f", JointKind())])
 
 
 @pytest.mark.parametrize(("name", "words"), [

@@ -5,7 +5,7 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.inverse import augmented_links
-from cayley.dynamics.inverse.augmented_bodies import Payload, augmented_chain, augmented_constants
+from cayley.dynamics.inverse.augmented_bodies import LinkPayload, augmented_chain, augmented_constants
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ModelError, UnsupportedError
 from cayley.mechanism import Mechanism
@@ -75,7 +75,7 @@ def test_a_payload_is_an_extra_link_that_is_locked(pattern, made, load):
     if len(pattern) < 5:  # in 60 digits
         near(Mechanism(loaded).inverse_dynamics.reference(*state), particle_forces(loaded, *state), 1e-12)
     R = serial_chain(tree).place(tree, "tool")[1]
-    given = Payload(1.7, R[:3, :3] @ body.center + R[:3, 3], R[:3, :3] @ body.inertia @ R[:3, :3].T)
+    given = LinkPayload(1.7, R[:3, :3] @ body.center + R[:3, 3], R[:3, :3] @ body.inertia @ R[:3, :3].T)
     near(augmented_links.inverse_dynamics(serial_chain(tree), *state, payload=given),
          Mechanism(loaded).inverse_dynamics.reference(*state), 1e-12)
 

@@ -8,7 +8,7 @@ from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse import newton_euler, screws, vector_parameter_newton_euler
 from cayley.dynamics.inverse.screws import screw_cross, screw_inertia
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.model.catalogue import load_robot
 from compiler.parity import check_parity
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_body, random_chain, random_state
@@ -66,7 +66,7 @@ def moving_body(seed):
         arms = points(zero) - p[:, None]
         moment = sum(np.cross(arms[:, k], pushes[:, k]) for k in range(len(masses)))
         f = np.concatenate([R.T @ pushes.sum(axis=1), R.T @ moment])
-    return Moments.of(body), *[np.asarray(x, dtype=float) for x in (V, dV, f)]
+    return LinkMoments.of(body), *[np.asarray(x, dtype=float) for x in (V, dV, f)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -90,7 +90,7 @@ def test_momentum_energy_and_power():
 
 
 def test_a_point_mass_at_the_reference_point_feels_no_moment():
-    phi = screw_inertia(Moments(2.0, np.zeros(3), np.zeros((3, 3))))
+    phi = screw_inertia(LinkMoments(2.0, np.zeros(3), np.zeros((3, 3))))
     f = screw_force(phi, np.array([1.0, 2, 3, 4, 5, 6]), np.array([6.0, 5, 4, 3, 2, 1]))
     assert np.abs(f[3:]).max() == 0.0
     close(f[:3], 2 * (np.array([6.0, 5, 4]) + np.cross([4.0, 5, 6], [1.0, 2, 3])), 1e-15)

@@ -5,7 +5,7 @@ import pytest
 
 import cayley as cy
 from cayley.kinematics.constraints.turned_loops import turned_loops
-from cayley.model.joint_kinds import Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import JointKind, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop
 from dynamics.test_closed_mechanisms import by_null_space, closed_state, shift, stewart, stewart_guess
 
@@ -46,7 +46,7 @@ def hung_platform():
     joints += [Joint("plate", "piston0", "plate", Spherical()), Joint("ball", "piston2", "ball", Spherical())]
     for k in (1, 2):
         frames.append(Frame(f"top{k}", "plate", shift(0.4 * np.cos(2.1 * k) - 0.4, 0.4 * np.sin(2.1 * k))))
-    loops = [Loop("ball1", "piston1", "top1", Spherical()), Loop("weld", "top2", "ball", Motion())]
+    loops = [Loop("ball1", "piston1", "top1", Spherical()), Loop("weld", "top2", "ball", JointKind())]
     return cy.Mechanism.of("hung", bodies, joints, frames=frames, loops=loops)
 
 

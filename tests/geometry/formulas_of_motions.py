@@ -19,11 +19,7 @@ from cayley.geometry.motions.dual_quaternion import (
     pose_from_dual_quaternion,
 )
 from cayley.geometry.motions.dual_vector_parameter import dual_quaternion_of_chain, dual_ratio, pose_of_chain
-from cayley.geometry.motions.homogeneous import (
-    Parts,
-    check_pose,
-    pose_from_matrix,
-)
+from cayley.geometry.motions.homogeneous import MotionParts, check_pose, pose_from_matrix
 from cayley.geometry.motions.screws import (
     FiniteScrew,
     PointMotion,
@@ -269,9 +265,9 @@ def point_from_homogeneous(x: Array) -> Array:
 
 
 @kernel("(4,4)->(3,3),(3)", check=check_pose)
-def parts_of_pose(T: Array) -> Parts:
+def parts_of_pose(T: Array) -> MotionParts:
     """The `rotation` matrix (3, 3) and the `translation` (3) of a pose."""
-    return Parts(T[:3, :3], T[:3, 3])
+    return MotionParts(T[:3, :3], T[:3, 3])
 
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)
@@ -283,9 +279,9 @@ def split_translation_first(T: Array) -> TranslationFirst:
 
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)
-def split_rotation_first(T: Array) -> Parts:
+def split_rotation_first(T: Array) -> MotionParts:
     """T = `rotation` @ `translation`, both 4x4: in this order the translation is R^T p, another one."""
-    return Parts(Pose(T[:3, :3], np.zeros(3)).matrix, Pose(np.eye(3), T[:3, :3].T @ T[:3, 3]).matrix)
+    return MotionParts(Pose(T[:3, :3], np.zeros(3)).matrix, Pose(np.eye(3), T[:3, :3].T @ T[:3, 3]).matrix)
 
 
 @kernel("(6)->()")

@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
-from cayley.geometry.rotations.costs import Cost, _change, _check_count, cost_of
+from cayley.geometry.rotations.costs import StepCost, _change, _check_count, cost_of
 from cayley.geometry.rotations.euler import euler_kernels
 from cayley.geometry.rotations.frames import turned
 from cayley.geometry.rotations.matrix import compose_rotations
@@ -113,9 +113,9 @@ class Step:
     """One column of Table 1: what is claimed, the printed formula as a program, and Cayley's kernel."""
 
     title: str
-    claimed: Cost | None
-    formula: Cost
-    kernel: Cost | None
+    claimed: StepCost | None
+    formula: StepCost
+    kernel: StepCost | None
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class Chain:
 
     parameters: str
     links: int
-    matrices_claimed: Cost
-    parameters_claimed: Cost
-    matrices: Cost
-    vector_parameters: Cost
+    matrices_claimed: StepCost
+    parameters_claimed: StepCost
+    matrices: StepCost
+    vector_parameters: StepCost
 
     @property
     def claimed_change(self) -> tuple[float, float, float]:
@@ -167,14 +167,16 @@ class RotationOperationTable:
 def rotation_operation_table(links: int = 6) -> RotationOperationTable:
     """Table 1 of Mladenova beside measured counts, for a chain of `links` links."""
     _check_count(links, "links")
-    action = Cost(14, 15)
-    composition = Cost(10, 12)
+    action = StepCost(14, 15)
+    composition = StepCost(10, 12)
     families = [  # parameters, claimed B, B p and c, and the three formulas
-        ("Eulerian angles", Cost(12, 4, 6), Cost(8, 6), Cost(3, 2, 5), eulerian_matrix, turned, eulerian_parameter),
-        ("Bryant angles", Cost(14, 4, 6), Cost(8, 6), Cost(5, 0, 3), bryant_matrix, turned, bryant_parameter),
-        ("Euler parameters", Cost(11, 10), Cost(8, 6), Cost(3, 4), euler_parameter_matrix, turned,
+        ("Eulerian angles", StepCost(12, 4, 6), StepCost(8, 6), StepCost(3, 2, 5), eulerian_matrix, turned,
+         eulerian_parameter),
+        ("Bryant angles", StepCost(14, 4, 6), StepCost(8, 6), StepCost(5, 0, 3), bryant_matrix, turned,
+         bryant_parameter),
+        ("Euler parameters", StepCost(11, 10), StepCost(8, 6), StepCost(3, 4), euler_parameter_matrix, turned,
          vector_parameter_from_quaternion),
-        ("Denavit-Hartenberg", Cost(6, 0, 4), Cost(8, 8), Cost(1, 0, 2), denavit_hartenberg_matrix,
+        ("Denavit-Hartenberg", StepCost(6, 0, 4), StepCost(8, 8), StepCost(1, 0, 2), denavit_hartenberg_matrix,
          denavit_hartenberg_product, denavit_hartenberg_parameter), ]  # fmt: skip
     composed = cost_of(compose_vector_parameters)
     turned_once = cost_of(rotate_by_vector_parameter)

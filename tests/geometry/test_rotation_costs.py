@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayley.geometry.rotations as rot
-from cayley.geometry.rotations.costs import Cost, dynamics_claims, jacobian_claims
+from cayley.geometry.rotations.costs import StepCost, dynamics_claims, jacobian_claims
 from geometry import rotation_operation_table as rt
 from geometry.rotation_operation_table import rotation_operation_table
 
@@ -23,7 +23,7 @@ CHAINS = {chain.parameters: chain for chain in TABLE.chains}
 ])
 def test_the_totals_of_table_1_follow_from_its_steps(parameters, matrices, vector_parameters, change):
     chain = CHAINS[parameters]
-    assert chain.matrices_claimed == Cost(*matrices) and chain.parameters_claimed == Cost(*vector_parameters)
+    assert chain.matrices_claimed == StepCost(*matrices) and chain.parameters_claimed == StepCost(*vector_parameters)
     assert chain.claimed_change == pytest.approx(change, abs=0.06)
 
 
@@ -34,8 +34,8 @@ def test_the_formulas_of_table_1_in_n(n):
         "Euler parameters": ((19, 16, 0), (13, 4, 16, 3, 0)), "Denavit-Hartenberg": ((14, 8, 4), (11, 4, 12, 3, 2))}
     for chain in rotation_operation_table(n).chains:
         (m, a, f), (p, q, r, s, g) = totals[chain.parameters]
-        assert chain.matrices_claimed == Cost(m * n, a * n, f * n)
-        assert chain.parameters_claimed == Cost(p * n + q, r * n + s, g * n)
+        assert chain.matrices_claimed == StepCost(m * n, a * n, f * n)
+        assert chain.parameters_claimed == StepCost(p * n + q, r * n + s, g * n)
 
 
 def test_claims_that_the_printed_formulas_confirm():
@@ -48,12 +48,12 @@ def test_claims_that_do_not_hold():
     """10 m of a composition leave out scalings, 14 m of O(c) p are not to be had, and 30 per cent are not saved (spec
     section 6, E-76).
     """
-    assert STEPS["composition of two c"].formula == Cost(12, 12, 0, 1)
-    assert STEPS["the same without the division"].formula == Cost(9, 12)
-    assert STEPS["O(c) p"].formula == Cost(18, 15, 0, 1)
-    assert STEPS["product of two matrices"].kernel == Cost(27, 18)
-    assert STEPS["product of two quaternions"].kernel == Cost(16, 12)
-    assert STEPS["O(c)"].kernel == Cost(12, 15, 0, 1)
+    assert STEPS["composition of two c"].formula == StepCost(12, 12, 0, 1)
+    assert STEPS["the same without the division"].formula == StepCost(9, 12)
+    assert STEPS["O(c) p"].formula == StepCost(18, 15, 0, 1)
+    assert STEPS["product of two matrices"].kernel == StepCost(27, 18)
+    assert STEPS["product of two quaternions"].kernel == StepCost(16, 12)
+    assert STEPS["O(c)"].kernel == StepCost(12, 15, 0, 1)
     assert [name for name, chain in CHAINS.items() if chain.claimed_change[0] < -30] == ["Eulerian angles"]
     assert not any(chain.claimed_change[2] < -30 or chain.measured_change[0] < -30 for chain in TABLE.chains)
     assert CHAINS["Denavit-Hartenberg"].claimed_change[2] > 0
@@ -90,9 +90,10 @@ def test_the_printed_formulas_are_the_rotations_they_claim_to_be():
 
 def test_table_2():
     found = {claim.method: claim for claim in jacobian_claims(6)}
-    assert found["Waldron"].matrices == Cost(125, 52, 10) and found["Waldron"].vector_parameters == Cost(102, 91, 6)
-    assert found["Renaud"].matrices == Cost(93, 24, 10) and found["Renaud"].vector_parameters == Cost(92, 72, 6)
-    assert found["Paul"].matrices == Cost(155, 68, 12) and found["Paul"].vector_parameters == Cost(118, 106, 6)
+    assert found["Waldron"].matrices == StepCost(125, 52, 10)
+    assert found["Waldron"].vector_parameters == StepCost(102, 91, 6)
+    assert found["Renaud"].matrices == StepCost(93, 24, 10) and found["Renaud"].vector_parameters == StepCost(92, 72, 6)
+    assert found["Paul"].matrices == StepCost(155, 68, 12) and found["Paul"].vector_parameters == StepCost(118, 106, 6)
     for claim in found.values():
         assert claim.change[0] < 0 and claim.change[1] > 0 and claim.change[2] > 0
         assert claim.vector_parameters.functions < claim.matrices.functions

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from cayley.model.joint_kinds import Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import Floating, Helical, JointKind, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
 
@@ -69,7 +69,7 @@ class PinocchioTree:
         for joint in tree.joints:
             parent, offset = places[joint.parent]
             placement = offset * se3(joint.placement)
-            if type(joint.motion) is Motion:
+            if type(joint.motion) is JointKind:
                 places[joint.child] = parent, placement
                 continue
             basis = across(joint.motion.axis, joint.motion.plane) if isinstance(joint.motion,

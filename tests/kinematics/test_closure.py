@@ -10,7 +10,7 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.loops.closing import close
 from cayley.model.catalogue import load_robot
 from cayley.model.constraint_kinds import Rod
-from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical
+from cayley.model.joint_kinds import JointKind, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop, Mimic
 from cayley.model.tree import Tree
 
@@ -93,7 +93,7 @@ def test_mimic_joints_take_one_velocity_each_and_stay_where_they_belong_in_a_loo
         Joint("b", "base", "two", Prismatic(X), mimic=Mimic("a", 2.0, 0.1))]
     assert mobility(Tree.of("pair", [Body(n) for n in ("base", "one", "two")], joints)) == 1
     closed = Tree.of("pair", [Body(n) for n in ("base", "one", "two")], joints,
-                     loops=[Loop("weld", "one", "two", Motion())])
+                     loops=[Loop("weld", "one", "two", JointKind())])
     found = close(closed, np.array([0.3, 0.3]))
     assert found.status == "closed" and found.independent == 0
     np.testing.assert_allclose(found.configuration, [-0.1, -0.1], atol=1e-12)

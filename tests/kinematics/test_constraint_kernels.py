@@ -11,7 +11,7 @@ from cayley.model.joint_kinds import (
     Cylindrical,
     Floating,
     Helical,
-    Motion,
+    JointKind,
     Planar,
     Prismatic,
     Revolute,
@@ -22,7 +22,8 @@ from cayley.model.parts import Body, Frame, Joint, Loop, Mimic
 
 OBLIQUE = (0.6, 0.0, 0.8)
 KINDS = {
-    "fixed": Motion(), "revolute": Revolute(OBLIQUE), "prismatic": Prismatic(OBLIQUE), "helical": Helical(OBLIQUE, 0.3),
+    "fixed": JointKind(),
+    "revolute": Revolute(OBLIQUE), "prismatic": Prismatic(OBLIQUE), "helical": Helical(OBLIQUE, 0.3),
     "cylindrical": Cylindrical(OBLIQUE), "planar": Planar(OBLIQUE), "universal": Universal(OBLIQUE, (0.0, 1.0, 0.0)),
     "skew universal": Universal(OBLIQUE, (0.0, 0.6, 0.8)), "spherical": Spherical(), "floating": Floating(),
     "curvilinear": Curvilinear((0.1, 0.3, 0.2), (0.2, -0.7), (0.0, 0.1, 0.0, 0.4))}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cayley.kinematics.continuation import Shares, corrected, follow, whole_curve, zero_ahead
+from cayley.kinematics.continuation import Progress, corrected, follow, whole_curve, zero_ahead
 
 
 class Ellipse:
@@ -79,7 +79,7 @@ def test_points_without_equations_stay_and_say_so():
 
 
 def test_shares_double_halve_and_begin_again():
-    walk = Shares(2, 0.5)
+    walk = Progress(2, 0.5)
     rows = np.arange(2)
     share, last = walk.ahead(rows)
     assert share.tolist() == [0.5, 0.5] and not last.any()

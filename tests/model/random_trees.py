@@ -3,7 +3,7 @@
 import numpy as np
 
 from cayley.geometry.rotations import matrix_from_quaternion
-from cayley.model.joint_kinds import Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import Floating, Helical, JointKind, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "universal", "spherical", "planar", "floating", "fixed")
@@ -27,7 +27,7 @@ def random_motion(random, kind):
     return {
         "revolute": Revolute(axis), "continuous": Revolute(axis, continuous=True), "prismatic": Prismatic(axis),
         "helical": Helical(axis, random.normal()), "universal": Universal(axis, tuple(across / np.linalg.norm(across))),
-        "spherical": Spherical(), "planar": Planar(), "floating": Floating(), "fixed": Motion()}[kind]
+        "spherical": Spherical(), "planar": Planar(), "floating": Floating(), "fixed": JointKind()}[kind]
 
 
 def random_parts(random, kinds):

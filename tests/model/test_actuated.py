@@ -14,7 +14,7 @@ from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.formats.mjcf_text import dump_mjcf
 from cayley.model.formats.toml_format import load_toml
 from cayley.model.formats.toml_text import dump_toml
-from cayley.model.joint_kinds import Floating, Motion, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import Floating, JointKind, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Joint
 
 X = (1.0, 0.0, 0.0)
@@ -31,7 +31,7 @@ def chain(*motions, actuated=None, name="chain"):
 
 
 def test_where_nothing_is_said_all_that_move_are_but_mimic_and_floating_joints():
-    assert chain(Revolute(), Motion(), Revolute()).actuated_joints == ("j0", "j2")
+    assert chain(Revolute(), JointKind(), Revolute()).actuated_joints == ("j0", "j2")
     assert chain(Floating(), Revolute()).actuated_joints == ("j1",)
     assert "panda_finger_joint2" not in cy.load("panda_hand").actuated_joints
     assert cy.load("panda_hand").loops.actuation.kind == "fully actuated"
@@ -55,9 +55,9 @@ def test_a_choice_is_kept_by_all_that_changes_a_mechanism():
     (["j0", "j0"], "joint 'j0' of chain is named twice as actuated"), ([3], "chain has no joint 3")])
 def test_wrong_names_are_refused(names, words):
     with pytest.raises(ModelError, match=words):
-        chain(Revolute(), Motion(), actuated=names)
+        chain(Revolute(), JointKind(), actuated=names)
     with pytest.raises(ModelError, match=words):
-        chain(Revolute(), Motion()).variants.with_actuated(*names)
+        chain(Revolute(), JointKind()).variants.with_actuated(*names)
 
 
 def test_a_text_is_taken_for_one_name():

@@ -41,7 +41,7 @@ from cayley.model.joint_kinds import (
     Cylindrical,
     Floating,
     Helical,
-    Motion,
+    JointKind,
     Planar,
     Prismatic,
     Revolute,
@@ -75,7 +75,7 @@ EVERY = {
     "revolute": Revolute(SLANTED), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True),
     "prismatic": Prismatic(SLANTED), "helical": Helical(SLANTED, 0.15), "universal": Universal(
         (0.0, 0.6, 0.8), (1.0, 0.0, 0.0)), "spherical": Spherical(), "planar": Planar(SLANTED),
-    "cylindrical": Cylindrical(SLANTED), "floating": Floating(), "fixed": Motion(), "curvilinear": Curvilinear(
+    "cylindrical": Cylindrical(SLANTED), "floating": Floating(), "fixed": JointKind(), "curvilinear": Curvilinear(
         (0.05, 0.8, 0.3), (0.1, 0.2, -0.4, 0.2), (0.0, 0.0, 0.5)), "swivel": SWIVEL(0.3)}
 MOVING = [word for word in EVERY if EVERY[word].nv]
 every_kind = pytest.mark.parametrize("word", MOVING)
@@ -181,13 +181,13 @@ def test_a_kind_that_contradicts_itself_is_refused():
         type("Unsaid", (SWIVEL.__mro__[1], ),
              {"nv": 1, "nq": 1, "pose": None, "subspace": None, "constant_subspace": False})
     with pytest.raises(TypeError, match="must define `pose`"):
-        type("Still", (Motion,), {"nv": 1, "nq": 1})
+        type("Still", (JointKind,), {"nv": 1, "nq": 1})
 
 
 def test_a_plain_class_with_an_axis_is_right_about_every_axis():
     """Nothing is read off the name of a field: torques were wrong by 16 N m once, about all axes but z."""
     @dataclass(frozen=True)
-    class PlainCylinder(Motion):
+    class PlainCylinder(JointKind):
         axis: tuple = (0.0, 0.0, 1.0)
         nq = 2
         nv = 2

@@ -11,7 +11,7 @@ import pytest
 
 from cayley.errors import ModelError
 from cayley.model.formats.mjcf import load_mjcf
-from cayley.model.joint_kinds import Motion, Spherical
+from cayley.model.joint_kinds import JointKind, Spherical
 from cayley.model.masses import check_has_masses
 from cayley.model.parts import Limits, Mimic
 from cayley.model.report import ModelWarning, report
@@ -183,7 +183,7 @@ def test_weld_is_a_fixed_loop():
         TWO, """<equality><weld name="e" body1="b" body2="c" relpose="0.1 0.2 0.3 1 0.5 0.2 0.1" anchor="0.4 0.5 -0.6"/>
         <weld body1="a"/><weld body1="a" body2="c"/><weld site1="sa" site2="sc"/></equality>""")
     model, tree = mujoco.MjModel.from_xml_string(text), load_mjcf(text)
-    assert [loop.motion for loop in tree.loops] == [Motion()] * 4
+    assert [loop.motion for loop in tree.loops] == [JointKind()] * 4
     assert tree.loops[1].name == "equality1"
     assert tree.frame(tree.loops[1].second).body == "world"
     for gap, residual in _gaps(model, tree):

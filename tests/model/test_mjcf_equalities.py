@@ -12,7 +12,7 @@ from cayley.errors import ModelError, UnsupportedError
 from cayley.model.constraint_kinds import Coupling, Polynomial, Rod
 from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.formats.mjcf_text import dump_mjcf
-from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical
+from cayley.model.joint_kinds import JointKind, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop, Mimic
 from cayley.model.tree import Tree
 from model.plain_forward import body_poses, frame_poses, random_configuration
@@ -78,7 +78,7 @@ def test_residuals_and_jacobians_are_mujocos_at_any_configuration(made):
                 np.testing.assert_allclose(one.loops.jacobian(q), sign * J, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Motion(), Revolute((0.0, 0.6, 0.8)), Spherical()])
+@pytest.mark.parametrize("kind", [JointKind(), Revolute((0.0, 0.6, 0.8)), Spherical()])
 def test_loops_hold_the_points_and_axes_of_their_frames(kind):
     made = tree(loops=[Loop("ring", "left", "b3", kind)])
     model = mujoco.MjModel.from_xml_string(dump_mjcf(made))

@@ -17,7 +17,7 @@ from cayley.model.joint_kinds import (
     Cylindrical,
     Floating,
     Helical,
-    Motion,
+    JointKind,
     Planar,
     Prismatic,
     Revolute,
@@ -51,7 +51,7 @@ def everything():
         "revolute": Revolute((0.6, 0.0, 0.8)), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True),
         "prismatic": Prismatic(), "helical": Helical((1.0, 0.0, 0.0), -0.05), "universal": Universal(
             (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), "spherical": Spherical(), "planar": Planar(
-                (0.0, 0.6, 0.8)), "floating": Floating(), "fixed": Motion(), "cylindrical": Cylindrical(
+                (0.0, 0.6, 0.8)), "floating": Floating(), "fixed": JointKind(), "cylindrical": Cylindrical(
                     (0.6, 0.0, 0.8)), "curvilinear": Curvilinear((0.1, 1.0), (), (0.0, 0.0, -1 / 3))}
     assert set(motions) == set(KINDS)
     bodies = [
@@ -99,7 +99,7 @@ NUMBERS = st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-9)
 AXES = st.sampled_from([(1.0, 0.0, 0.0), (0.0, 0.6, 0.8), (0.0, 0.0, -1.0)])
 CLOSING = st.one_of(
     st.builds(Revolute, AXES, st.booleans()), st.builds(Prismatic, AXES), st.builds(Helical, AXES, NUMBERS),
-    st.builds(Cylindrical, AXES), st.builds(Planar, AXES), st.sampled_from([Spherical(), Motion(), Universal()]))
+    st.builds(Cylindrical, AXES), st.builds(Planar, AXES), st.sampled_from([Spherical(), JointKind(), Universal()]))
 ENDS = st.permutations(["root", "b0", "eye"]).map(lambda ends: ends[:2]) | st.sampled_from([("b0", "b1"), ("tip \u00e4", "root")])
 TIED = st.permutations(["j0", "j1", "j2"])
 

@@ -8,7 +8,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ModelError, SignatureError
-from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Revolute, Spherical
+from cayley.model.joint_kinds import Floating, Helical, JointKind, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.tree import Tree
 
@@ -39,7 +39,7 @@ def test_joints_follow_along_chains_in_any_order():
     ([(Revolute(), Mimic("j1")), (Revolute(), Mimic("j2")), (Revolute(), Mimic("j1"))], "follow each other in a ring"),
     ([(Spherical(), None), (Revolute(), Mimic("j0"))], "'j0' is spherical"),
     ([(Spherical(), Mimic("j1")), (Revolute(), None)], "'j0' is spherical"),
-    ([(Motion(), None), (Revolute(), Mimic("j0"))], "'j0' is fixed"),
+    ([(JointKind(), None), (Revolute(), Mimic("j0"))], "'j0' is fixed"),
     ([(Revolute(), Mimic("j7"))], "follows 'j7', which does not exist"),
 ])
 def test_what_cannot_be_followed_is_refused(joints, said):

@@ -11,7 +11,7 @@ import trimesh
 
 import cayley as cy
 from cayley.errors import ModelError
-from cayley.model.formats.search import Search
+from cayley.model.formats.search import FileSearch
 from cayley.shapes.mesh_files import READERS, read_mesh
 
 HALF = np.array([0.1, 0.2, 0.3])
@@ -83,7 +83,7 @@ def test_packages_are_looked_for_above_beside_and_in_the_search_path(tmp_path, m
     put(tmp_path / "ws/arm_description/urdf/f g.obj")
     (tmp_path / "ws/hand_description/package.xml").write_text("<package/>")
     model = model_in(tmp_path / "ws/arm_description/urdf")
-    search = Search(model)
+    search = FileSearch(model)
     for name, found in (("package://arm_description/meshes/a.obj", "ws/arm_description/meshes/a.obj"),
                         ("package:///arm_description/meshes/a.obj", "ws/arm_description/meshes/a.obj"),
                         ("package://hand_description/meshes/b.obj", "ws/hand_description/meshes/b.obj"),
@@ -118,21 +118,21 @@ def test_a_folder_above_is_no_package_by_its_name_alone(tmp_path, top):
     model = model_in(tmp_path / top / "hand")
     for folder in model.parent.parent.resolve().relative_to(tmp_path.resolve()).parts:
         with pytest.raises(ModelError, match=r"with a package\.xml holds|lies outside"):
-            Search(model).found(f"package://{folder}/secret.obj")
+            FileSearch(model).found(f"package://{folder}/secret.obj")
     (tmp_path / top / "package.xml").write_text("<package/>")
     name = (tmp_path / top).resolve().name
-    assert Search(model).found(f"package://{name}/secret.obj") == (tmp_path / top / "secret.obj").resolve()
+    assert FileSearch(model).found(f"package://{name}/secret.obj") == (tmp_path / top / "secret.obj").resolve()
     (tmp_path / top / "package.xml").unlink()
-    assert Search(model, trusted=True).found("../secret.obj") == (tmp_path / top / "secret.obj").resolve()
+    assert FileSearch(model, trusted=True).found("../secret.obj") == (tmp_path / top / "secret.obj").resolve()
 
 
 def test_folders_of_the_environment_may_be_named_by_paths(tmp_path, monkeypatch):
     put(tmp_path / "shared/a.obj")
     model = model_in(tmp_path / "hand")
     with pytest.raises(ModelError, match="lies outside"):
-        Search(model).found("../shared/a.obj")
+        FileSearch(model).found("../shared/a.obj")
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "shared"))
-    assert Search(model).found("../shared/a.obj") == tmp_path / "shared/a.obj"
+    assert FileSearch(model).found("../shared/a.obj") == tmp_path / "shared/a.obj"
 
 
 @pytest.mark.parametrize(("name", "why"), [
@@ -143,7 +143,7 @@ def test_folders_of_the_environment_may_be_named_by_paths(tmp_path, monkeypatch)
 def test_names_that_lead_nowhere_are_told(tmp_path, name, why):
     put(tmp_path / "secret.obj")
     with pytest.raises(ModelError, match=why):
-        Search(model_in(tmp_path / "sent")).found(name)
+        FileSearch(model_in(tmp_path / "sent")).found(name)
 
 
 def test_missing_files_are_named_and_the_others_are_read(tmp_path):

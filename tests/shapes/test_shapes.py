@@ -12,7 +12,7 @@ import pytest
 
 import cayley as cy
 from cayley.kinematics.forward import body_poses
-from cayley.shapes.kinds import KINDS, Box, Capsule, Cylinder, Ellipsoid, Sphere
+from cayley.shapes.kinds import KINDS, BoxShape, CapsuleShape, CylinderShape, EllipsoidShape, SphereShape
 from cayley.shapes.surface import SIDES, Surface, kept_levels
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.errors.ModelWarning")
@@ -42,11 +42,11 @@ def volume(surface):
 
 
 @pytest.mark.parametrize(("kind", "half", "least", "most"), [
-    (Box((1.0, 2.0, 3.0)), (0.5, 1.0, 1.5), 6.0, 6.0),
-    (Cylinder(0.3, 0.8), (0.3, 0.3, 0.4), *[N / 2 * np.sin(2 * np.pi / N) * 0.3**2 * 0.8] * 2),
-    (Sphere(0.5), (0.5, 0.5, 0.5), 0.93 * np.pi / 6, np.pi / 6),
-    (Ellipsoid((0.1, 0.2, 0.3)), (0.1, 0.2, 0.3), 0.93 * 0.008 * np.pi, 0.008 * np.pi),
-    (Capsule(0.2, 1.0), (0.2, 0.2, 0.7), 0.93 * np.pi * (0.04 + 4 / 3 * 0.008), np.pi * (0.04 + 4 / 3 * 0.008))])
+    (BoxShape((1.0, 2.0, 3.0)), (0.5, 1.0, 1.5), 6.0, 6.0),
+    (CylinderShape(0.3, 0.8), (0.3, 0.3, 0.4), *[N / 2 * np.sin(2 * np.pi / N) * 0.3**2 * 0.8] * 2),
+    (SphereShape(0.5), (0.5, 0.5, 0.5), 0.93 * np.pi / 6, np.pi / 6),
+    (EllipsoidShape((0.1, 0.2, 0.3)), (0.1, 0.2, 0.3), 0.93 * 0.008 * np.pi, 0.008 * np.pi),
+    (CapsuleShape(0.2, 1.0), (0.2, 0.2, 0.7), 0.93 * np.pi * (0.04 + 4 / 3 * 0.008), np.pi * (0.04 + 4 / 3 * 0.008))])
 def test_solids_enclose_their_volume_seen_from_outside(kind, half, least, most):
     surface = kind.surface()
     assert surface.closed
@@ -55,7 +55,7 @@ def test_solids_enclose_their_volume_seen_from_outside(kind, half, least, most):
 
 
 def test_a_mirror_image_and_a_surface_inside_out_are_seen_from_outside():
-    box = Box((1.0, 2.0, 3.0)).surface()
+    box = BoxShape((1.0, 2.0, 3.0)).surface()
     assert volume(box.scaled(np.array([-1.0, 1.0, 1.0]))) == pytest.approx(6.0)
     assert volume(Surface.of(box.points, box.triangles[:, ::-1])) == pytest.approx(6.0)
     assert not Surface.of(box.points, box.triangles[1:]).closed
@@ -64,11 +64,11 @@ def test_a_mirror_image_and_a_surface_inside_out_are_seen_from_outside():
 def test_a_file_says_what_where_and_in_which_colour(arm):
     box, rod, capsule, ball = arm.shapes
     assert [shape.roles for shape in arm.shapes] == [("visual",)] * 3 + [("collision",)]
-    assert (box.kind, box.color) == (Box((1.0, 2.0, 3.0)), (0.1, 0.2, 0.3))
-    assert (rod.kind, rod.color, rod.body) == (Cylinder(0.1, 0.7), (1.0, 0.0, 0.0), "rod")
+    assert (box.kind, box.color) == (BoxShape((1.0, 2.0, 3.0)), (0.1, 0.2, 0.3))
+    assert (rod.kind, rod.color, rod.body) == (CylinderShape(0.1, 0.7), (1.0, 0.0, 0.0), "rod")
     expected = pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.4, 1.2), np.array([1.0, 2.0, 3.0])).homogeneous
     np.testing.assert_allclose(rod.pose, expected, atol=1e-14)
-    assert (capsule.kind, ball.kind, capsule.color) == (Capsule(0.1, 0.5), Sphere(0.4), None)
+    assert (capsule.kind, ball.kind, capsule.color) == (CapsuleShape(0.1, 0.5), SphereShape(0.4), None)
     assert len(arm.shapes.of("collision")) == 1 and arm.shapes.missing == ()
     assert repr(arm.shapes) == "<shapes: 1 box, 1 cylinder, 1 capsule, 1 sphere>"
     assert len(cy.load("panda").shapes) == 0 and len(cy.Mechanism(arm.tree).shapes) == 4
@@ -125,7 +125,7 @@ def test_a_model_has_the_shapes_that_mujoco_has(tmp_path):
     np.testing.assert_allclose([seen.min(axis=0), seen.max(axis=0)], [[0, 0, 0], [1, 2, 3]], atol=1e-6)
     assert arm.shapes[0].roles == ("visual", "collision")
     assert arm.shapes[1].roles == ("collision",) and arm.shapes[2].roles == ("visual",)
-    assert arm.shapes[0].color == (1.0, 0.0, 0.0) and arm.shapes[0].kind == Box((0.2, 0.4, 0.6))
+    assert arm.shapes[0].color == (1.0, 0.0, 0.0) and arm.shapes[0].kind == BoxShape((0.2, 0.4, 0.6))
 
 
 def test_nothing_is_read_before_it_is_looked_at(arm):

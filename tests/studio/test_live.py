@@ -23,7 +23,7 @@ from cayley.studio.live.panels import (
     CenterOfMass,
     Ellipsoids,
     EndEffector,
-    Equations,
+    EquationsPanel,
     Joints,
     Motions,
     Plots,
@@ -267,7 +267,7 @@ def test_hands_lead_what_is_simulated_by_its_law(view):
 
 
 def test_equations_and_counts_are_shown(view):
-    panel = view.robot.panel(Equations)
+    panel = view.robot.panel(EquationsPanel)
     panel.work_out("counts")
     wait_for(lambda: "inverse dynamics" in panel.content)
     count = view.robot.arm.inverse_dynamics.operations()

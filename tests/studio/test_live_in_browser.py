@@ -13,7 +13,7 @@ from cayley.kinematics.forward import body_poses
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
 from cayley.studio.live import View
-from cayley.studio.live.panels import EndEffector, Equations, Frames, Motions, Plots, Simulation
+from cayley.studio.live.panels import EndEffector, EquationsPanel, Frames, Motions, Plots, Simulation
 from studio.browser import WEBGL
 
 # What viser's worker hands to the page: counted, and the last place of every node kept
@@ -257,8 +257,8 @@ def test_simulation_is_run_from_the_page(browser, view):
 @pytest.mark.parametrize("width", [390, 1400, 2560])
 def test_nothing_overflows_and_nothing_is_asked_of_other_hosts(browser, view, width):
     opened(browser, view, width)
-    panel(view, Equations).work_out("counts")
-    until(browser, lambda: "inverse dynamics" in panel(view, Equations).content)
+    panel(view, EquationsPanel).work_out("counts")
+    until(browser, lambda: "inverse dynamics" in panel(view, EquationsPanel).content)
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     beyond = browser.evaluate("""[...document.querySelectorAll('body *')].filter(e => e.checkVisibility() &&
         e.getBoundingClientRect().width && e.getBoundingClientRect().right > innerWidth + 1)
@@ -295,8 +295,8 @@ def test_hostile_names_do_no_harm(browser):
         view.q = np.full(arm.nq, 0.3)
         panel(view, Frames).choose("all")
         panel(view, Plots).choose("joint positions")
-        panel(view, Equations).work_out("counts")
-        until(browser, lambda: "inverse dynamics" in panel(view, Equations).content)
+        panel(view, EquationsPanel).work_out("counts")
+        until(browser, lambda: "inverse dynamics" in panel(view, EquationsPanel).content)
         expected = np.stack([pose.matrix for pose in body_poses(arm.tree, view.q)])
         until(browser, lambda: np.abs(poses_on_the_page(browser, view.robot) - expected).max() < 1e-4)
         assert browser.evaluate("document.getElementById('bad') === null && window.bad === undefined")

@@ -22,7 +22,7 @@ from cayley.model.catalogue import catalogue_names
 from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
@@ -497,5 +497,5 @@ def test_a_machine_that_does_not_close_has_no_sliders():
 
 
 def test_tables_of_many_columns_are_set_closely():
-    few, many = (html_table(Table("", tuple("abcdefghij"[:n]), (("1",) * n,))) for n in (8, 9))
+    few, many = (html_table(TextTable("", tuple("abcdefghij"[:n]), (("1",) * n,))) for n in (8, 9))
     assert 'class="scroll"' in few and 'class="scroll dense"' in many

@@ -196,7 +196,7 @@ def test_what_is_wrong_is_named():
         swing.rollout(method="rk5")
     with pytest.raises(SignatureError, match="needs a `derivative`"):
         System("still", state={"x": "m"})
-    with pytest.raises(SignatureError, match="velocity of 'x' is said to be 'v'"):
+    with pytest.raises(SignatureError, match="velocity of 'x' is 'v', a block that"):
         System("odd", state={"x": Block((), velocity="v")})
     with pytest.raises(SignatureError, match="need an `output`"):
         System("mute", inputs={"u": ""}, outputs={"y": ""})

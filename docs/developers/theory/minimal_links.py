@@ -13,7 +13,7 @@ import numpy as np
 
 import cayley as cy
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.inverse.newton_euler import Load, Movement, inverse_dynamics
+from cayley.dynamics.inverse.newton_euler import JointLoad, Movement, inverse_dynamics
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import grouped, in_minimal_frames, without_unseen_turns
 from cayley.model.tree import Tree
@@ -108,7 +108,7 @@ def by_vectors(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
         if link.parent != ROOT:
             f, n = link.inwards(own[number].f, q), link.inwards(own[number].n, q)
             before = own[link.parent]
-            own[link.parent] = Load(before.f + f, before.n + n + np.cross(link.offset(q), f))
+            own[link.parent] = JointLoad(before.f + f, before.n + n + np.cross(link.offset(q), f))
     return np.concatenate(newton_euler.joint_forces(links, q, own))
 
 
@@ -120,10 +120,10 @@ def _carried(link: Link, parent: Movement, q: Any, qd: Any, qdd: Any) -> Movemen
     return Movement(before + turn, dw, None, a)
 
 
-def _own_load(link: Link, movement: Movement) -> Load:
+def _own_load(link: Link, movement: Movement) -> JointLoad:
     m, u, _ = link.moments
     inertia, (w, dw, _, a) = link.moments.inertia, movement
-    return Load(m * a + np.cross(dw, u) + np.cross(w, np.cross(w, u)),
+    return JointLoad(m * a + np.cross(dw, u) + np.cross(w, np.cross(w, u)),
                 inertia @ dw + np.cross(w, inertia @ w) + np.cross(u, a))
 
 

@@ -1,7 +1,7 @@
 """The command `cayley`: the table of its commands, and the handling of errors.
 
-Exit codes: 0 done; 1 the answer is no, or something given is wrong (the message says what); 2 the command was not
-understood; 3 a fault of Cayley itself.
+Exit codes: 0 done, 1 the answer is no or an input is wrong (the message says which), 2 the command was not understood,
+3 a bug in Cayley.
 """
 
 from __future__ import annotations

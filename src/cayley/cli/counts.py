@@ -101,7 +101,7 @@ def table_data(table: OperationTable) -> dict[str, Any]:
 
 
 def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
-    from cayley.model.report import Table
+    from cayley.model.report import TextTable
     with_published = any("published" in row for row in rows)
     columns = ("method", "M", "A", "F", *(("published M", "A") if with_published else ()))
     lines: list[tuple[str, ...]] = []
@@ -115,7 +115,7 @@ def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
         beside = [row["published"][key] for key in ("multiplications", "additions")] if "published" in row else ["", ""]
         lines.append((row["method"], *map(str, figures + (beside if with_published else []))))
     console = output()
-    print_table(console, Table(f"{function.replace('_', ' ').capitalize()} of {arm.name}", columns, tuple(lines)))
+    print_table(console, TextTable(f"{function.replace('_', ' ').capitalize()} of {arm.name}", columns, tuple(lines)))
     console.print("M products, quotients and roots; A sums; F angles of which the sine and cosine are taken.",
                   style="dim")
     if with_published:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from cayley.model.report import Table
+    from cayley.model.report import TextTable
 
 # columns: in fewer, words of tables are lost; longer lines are not read
 NARROWEST = 40
@@ -118,8 +118,8 @@ _BETWEEN = 2  # columns of the terminal between two of the table
 def grid(title: str = "", **options: Any) -> RichTable:  # noqa: ANN401 (handed on)
     """An empty table in the house style: a rule under the headings, two blanks between columns, no box."""
     from rich import box
-    from rich.table import Table
-    return Table(title=unstyled(title) if title else None, title_justify="left", title_style="bold",
+    from rich.table import Table as RichTable
+    return RichTable(title=unstyled(title) if title else None, title_justify="left", title_style="bold",
                  box=box.SIMPLE_HEAD, header_style="cyan", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0),
                  **options)
 
@@ -135,14 +135,14 @@ def filled(table: RichTable, columns: Sequence[str], rows: Iterable[Sequence[str
 
 def marked(mark: str, lines: Sequence[str]) -> RichTable:
     """Lines of plain text, each behind a mark, wrapped beside it."""
-    from rich.table import Table
-    made = Table.grid(padding=(0, 1))
+    from rich.table import Table as RichTable
+    made = RichTable.grid(padding=(0, 1))
     for line in lines:
         made.add_row(mark, unstyled(line))
     return made
 
 
-def print_table(console: Console, table: Table, *, keys: int = 1, brief: bool = False) -> None:
+def print_table(console: Console, table: TextTable, *, keys: int = 1, brief: bool = False) -> None:
     """A table, in as many parts as its width needs; the first `keys` columns begin each. With `brief`, columns that say
     nothing are left out and named below."""
     from rich.text import Text

@@ -131,7 +131,7 @@ def without_cache() -> Iterator[None]:
 
 def _compare(arm: Mechanism) -> tuple[Comparison, float]:
     from cayley.cli.counts import refusals
-    from cayley.model.report import Table
+    from cayley.model.report import TextTable
     comparison = arm.formulations.compare_inverse_dynamics(*_states(arm, STATES), progress=output().is_terminal)
     forces = np.array([row.forces for row in comparison.rows if row.forces is not None])
     spread = float(np.ptp(forces, axis=0).max(initial=0.0)) / max(1.0, float(np.abs(forces).max(initial=0.0)))
@@ -140,7 +140,7 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
     lines = tuple((row.method, str(row.operations.multiplications), str(row.operations.additions),
                    f"{1e9 * (row.seconds or 0.0):.0f}", f"{row.distance:.0e}" if row.distance else "0")
                   for row in comparison.rows if row.operations is not None)
-    print_table(output(), Table("", ("method", "M", "A", "ns per state", "from the first"), lines))
+    print_table(output(), TextTable("", ("method", "M", "A", "ns per state", "from the first"), lines))
     verdict = "[bold green]✓ all agree[/]" if spread <= AGREED else "[bold red]✗ they do not agree[/]"
     output().print(f"{verdict}: {len(forces)} methods, {STATES} states; the largest difference between any two is "
                    f"[bold]{spread:.1e}[/] of the largest force. M multiplications, A additions.")
@@ -151,7 +151,7 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
 
 def _published(n: int) -> OperationTable:
     from cayley.dynamics.accounting import table_53
-    from cayley.model.report import Table
+    from cayley.model.report import TextTable
     with working("counting the published table again"):
         table = table_53(n)
     _heading(4, "The published table, counted again",
@@ -162,7 +162,7 @@ def _published(n: int) -> OperationTable:
         counted = columns.get("compiled")
         words = [str(given.multiplications), str(given.additions), *map(str, given(n))] if given else [""] * 4
         lines.append((row, *words, *(map(str, counted(n)) if counted else ("", ""))))
-    print_table(output(), Table("", ("method", "published M", "A", "M", "A", "counted M", "A"), tuple(lines)))
+    print_table(output(), TextTable("", ("method", "published M", "A", "M", "A", "counted M", "A"), tuple(lines)))
     output().print("Counted: the operations left in the compiled code of an arm without special numbers.", style="dim")
     return table
 
@@ -222,7 +222,7 @@ _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of
 
 
 def sketch(tree: Tree, q: Array, *, columns: int = 26, rows: int = 11) -> str:
-    """The stick figure at a configuration (nq), joints as small squares, in so many letters at most."""
+    """The stick figure at a configuration (nq), joints as small squares, limited to a number of characters."""
     from cayley.drawing.skeleton import skeleton
     from cayley.drawing.views import view_of
     figure = skeleton(tree, q)

@@ -1,4 +1,4 @@
-"""Arguments of a call, by place or by name, of any kind that has numbers, with their core axes anywhere."""
+"""Arguments of a call, by position or keyword, of any numeric kind, with their core axes anywhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def placed(given: Sequence[Any], named: Mapping[str, Any], inputs: Sequence[str]
                                  f"are {', '.join(inputs)}, its options out, dtype, {', '.join(_OPTIONS)}")
     for name in inputs[:len(given)]:
         if name in named:
-            raise SignatureError(f"argument {name!r} of {kernel} is given twice, by place and by name")
+            raise SignatureError(f"argument {name!r} of {kernel} is given twice, by position and by keyword")
     rest = [name for name in inputs[len(given):] if name in named]
     if len(given) + len(rest) != len(inputs):
         more = "; an array for the result is given as out=..." if len(given) > len(inputs) else ""

@@ -18,7 +18,7 @@ from cayley.errors import SignatureError
 if TYPE_CHECKING:
     from cayley.compiler.backends.protocol import IteratedFunction
     from cayley.compiler.c.c_source import CSource
-    from cayley.compiler.source import Source
+    from cayley.compiler.source import SourceFiles
 
 _AXIS = {CHANGING: " and one of steps before them", CYCLING: " and one of stages before them", CONSTANT: ""}
 
@@ -42,7 +42,7 @@ class Iterated:
         self._elsewhere: dict[str, Iterated] = {}
 
     def __reduce__(self) -> tuple[type[Iterated], tuple[Any, ...]]:
-        """Machine code stays; the cache has it for whoever unpickles."""
+        """Drop the machine code: the cache has it after unpickling."""
         return Iterated, (self.kernel, *self._roles, self.backend)
 
     def __repr__(self) -> str:
@@ -79,8 +79,8 @@ class Iterated:
         return self._function(iteration)(arrays, turns, precision, out=out, threads=threads)
 
     def prepared(self, *, steps: int, **dimensions: int) -> Callable[..., tuple[Array, ...]]:
-        """The call for so many steps, all of which are kept, of arrays whose shapes are known to fit, all of float64:
-        nothing is looked at, which for one short trajectory takes longer than its steps."""
+        """The call for a number of steps, all of which are kept, on float64 arrays whose shapes are known to fit:
+        nothing is checked, since the checks take longer than one short trajectory."""
         iteration = self.iteration(**dimensions)
         function = self._function(iteration)
         turns = Turns.of(steps, 1, 1)
@@ -110,13 +110,13 @@ class Iterated:
         return c_iteration(self.iteration(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
 
     def source(self, language: str, name: str | None = None, *, dtype: DTypeLike = "float64",
-               **dimensions: int) -> Source:
+               **dimensions: int) -> SourceFiles:
         """The function of one trajectory, loops and all, as text in a language: "c", "javascript", "cuda"."""
-        from cayley.compiler.source import Source
+        from cayley.compiler.source import SourceFiles
         backend = backend_named(language)
         backend.check(self.iteration(**dimensions).program)
         called = name or f"{self.kernel.__name__}_rollout"
-        return Source(backend.title or language, backend.iteration_files(self.iteration(**dimensions), called,
+        return SourceFiles(backend.title or language, backend.iteration_files(self.iteration(**dimensions), called,
                                                                          PRECISION[dtype_name(dtype)]))
 
     def _dimensions(self, arrays: Sequence[Array]) -> dict[str, int]:
@@ -149,11 +149,11 @@ def iterate(kernel: Kernel, feeding: Mapping[str, str], *, changing: Sequence[st
     """The kernel iterated: after each step the output `feeding[x]` becomes the input `x`, for all steps inside one
     compiled loop.
 
-    Inputs that are fed are states; `changing` ones have a value for each step; `cycling` ones take each step in stages,
-    with a value for each; all others are constant. `keeping` are the outputs that are kept (all). `repeating` names an
-    output, a number: while it is not zero the stages are made again, at most so many times in all; neighbours in a
-    block are then computed again too, and it is for the kernel to let those stand still that did not ask. The result
-    runs on this processor; `.on("cuda")` runs on a GPU, `.c_source()` is C.
+    Inputs that are fed back are states, `changing` inputs have a value for each step, and `cycling` inputs a value for
+    each stage of a step. All others are constant. `keeping` are the outputs that are kept (all). `repeating` names an
+    output, a number: while it is not zero the stages are repeated, up to a total number of times. Neighbours in a block
+    are then computed again too, and the kernel must leave those unchanged that are done. The result runs on this
+    processor; `.on("cuda")` runs on a GPU, `.c_source()` is C.
 
     >>> @cy.kernel("(),(),()->()", outputs=("after",))
     ... def drop(level, inflow, loss):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cayley.compiler.c.c_source import CSource
     from cayley.compiler.native.compile import Compiled
     from cayley.compiler.native.parallel import Parallel, Prepared
-    from cayley.compiler.source import Source
+    from cayley.compiler.source import SourceFiles
 
 _MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
@@ -61,7 +61,7 @@ class ExplanationBeside:
 class Kernel(Generic[Result]):
     """A function of arrays that compiles itself; `kernel` makes one of a Python function.
 
-    Called on arrays, by place or by name, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None,
+    Called on arrays, by position or keyword, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None,
     **options)` broadcasts over leading axes and computes in float32 if every argument is float32 (or `dtype` says so),
     otherwise in float64; the options are `axes`, `axis`, `keepdims`, `casting`, `order` and `subok` of NumPy. Called on
     symbols, inside another traced function, it becomes part of that function's graph.
@@ -169,7 +169,7 @@ class Kernel(Generic[Result]):
         return with_batch(made, program, precision) if batch else made
 
     def source(self, language: str, name: str | None = None, *, dtype: DTypeLike = np.float64,
-               **dimensions: int) -> Source:
+               **dimensions: int) -> SourceFiles:
         """The function of one state as text in a language: "c", "javascript", "fortran", "python", "cuda", "llvm",
         "latex", or another backend.
 
@@ -186,12 +186,12 @@ class Kernel(Generic[Result]):
         <BLANKLINE>
         """
         from cayley.compiler.backends import backend_named
-        from cayley.compiler.source import Source
+        from cayley.compiler.source import SourceFiles
         backend = backend_named(language)
         program = self.program(**dimensions)
         backend.check(program)
         called = program if name is None else replace(program, name=name)
-        return Source(backend.title or language, backend.files(called, PRECISION[dtype_name(dtype)]))
+        return SourceFiles(backend.title or language, backend.files(called, PRECISION[dtype_name(dtype)]))
 
     def jacobian(self, variable: str, of: str | int | None = None) -> Kernel:
         """The kernel of the partial derivatives: the axes of the output, then those of the input `variable`."""

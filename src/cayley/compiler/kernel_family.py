@@ -75,8 +75,8 @@ MISSING = Missing()
 
 
 class OfOneChoice:
-    """An attribute of kernels on their family, `arm.pose.c_source`: with the choice by name it is that of the kernel,
-    `arm.pose.c_source(frame="tool")`; without, whoever uses it is told which kernel to ask."""
+    """An attribute of kernels on their family, `arm.pose.c_source`. With the choice as keywords,
+    `arm.pose.c_source(frame="tool")`, it is the kernel's; without them, the error names the kernel to use."""
 
     def __init__(self, family: str, asked: str, required: str, of: Callable[..., Kernel],
                  choices: Collection[str]) -> None:

@@ -24,8 +24,8 @@ def dtype_name(dtype: DTypeLike) -> str:
 
 def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayLike], arrays: Sequence[Array],
                 dtype: DTypeLike | None = None) -> str:
-    """The precision of a call: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
-    adapt); or float64. The arrays, of any library, are those made of the arguments."""
+    """The precision of a call: the requested one, else float32 if every argument is float32 or float16 (Python numbers
+    adapt), else float64. The arrays, of any library, are those made of the arguments."""
     for label, array in zip(labels, arrays, strict=True):
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             first = next(iter(getattr(array, "flat", ())), None) if array.dtype.kind == "O" else None

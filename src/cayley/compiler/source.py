@@ -10,7 +10,7 @@ from cayley.showing import html_text
 
 
 @dataclass(frozen=True, repr=False)
-class Source:
+class SourceFiles:
     """Texts by the names of their files."""
 
     language: str

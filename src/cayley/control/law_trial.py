@@ -36,7 +36,7 @@ from cayley.kinematics.constraints.rows import check_closed
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.planning.driven import check_keeps_constraints, coordinates, driven, driving_tree
 from cayley.planning.motion import Motion
@@ -57,7 +57,7 @@ _SLIDE = 0.1  # m
 _SMALLER_STEPS = 6
 
 
-class Machine(HasTree, HasSystem, Protocol):
+class ControlledMechanism(HasTree, HasSystem, Protocol):
     """A mechanism."""
 
 
@@ -128,7 +128,8 @@ class Trial:
         return self.step.finished and self.tracking.finished
 
 
-def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = None, target: ArrayLike | None = None,
+def try_law(plant: ControlledMechanism, law: System, aim: Aim, *, start: ArrayLike | None = None,
+            target: ArrayLike | None = None,
             move: Motion | None = None, limits: ArrayLike | None = None, period: float | None = None, late: int = 0,
             duration: float | None = None) -> Trial:
     """Try a law that gives out `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
@@ -253,7 +254,7 @@ def _verdict(plant: System, law: System, smooth: System, rest: Mapping[str, Arra
     return of_matrix(matrix, f"{smooth.name}, digital", discrete=True, linear=False)
 
 
-def _too_heavy(plant: Machine, rest: Mapping[str, Array], limits: Array) -> str:
+def _too_heavy(plant: ControlledMechanism, rest: Mapping[str, Array], limits: Array) -> str:
     """A sentence about a drive that cannot hold the arm where the law would have it rest; empty if all can."""
     forces = _holding(plant.system(), rest) if not plant.tree.is_constrained else inverse_dynamics_kernel(plant.tree)(
         rest["q"], *np.zeros((2, plant.tree.nv)))
@@ -317,23 +318,23 @@ def verdict_in_words(trial: Trial) -> str:
     return f"{trial.verdict.nature}{known}"
 
 
-def response_table(trial: Trial) -> Table:
+def response_table(trial: Trial) -> TextTable:
     """Each error: its step, what became of it, and the greatest error of the motion."""
     greatest = np.nanmax(np.abs(trial.tracking_error), axis=0)
     rows = [(f"{name} [{unit}]", f"{found.size:.4g}", f"{100 * found.overshoot:.1f}",
              "never" if np.isnan(found.settling) else f"{found.settling:.3g}",
              f"{found.left:.2g}" if np.isfinite(found.left) else "lost", f"{most:.2g}")
             for (name, unit), found, most in zip(trial.labels, trial.responses, greatest, strict=True)]
-    return Table("Each error", _RESPONSES, tuple(rows))
+    return TextTable("Each error", _RESPONSES, tuple(rows))
 
 
-def force_table(trial: Trial) -> Table:
+def force_table(trial: Trial) -> TextTable:
     """Each drive: the greatest forces of the step and of the motion, the limit, and the share of it."""
     runs = [np.nanmax(np.abs(run["tau"]), axis=0) for run in (trial.step, trial.tracking)]
     rows = [(f"{name} [{FORCE_UNITS[unit]}]", f"{runs[0][k]:.4g}", f"{runs[1][k]:.4g}", f"{trial.limits[k]:.4g}",
              f"{100 * trial.shares[:, k].max():.0f}" if np.isfinite(trial.limits[k]) else "")
             for k, (name, unit) in enumerate(velocity_labels(trial.aim.tree))]
-    return Table("Each drive", _FORCES, tuple(rows))
+    return TextTable("Each drive", _FORCES, tuple(rows))
 
 
 def gains_for(make: Callable[[dict[str, ArrayLike]], System], plant: System, aim: Aim, at: Array, *,

@@ -114,7 +114,7 @@ def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, na
 
 
 def within(wanted: Array, limits: Array) -> Array:
-    """The forces that act (n): those wanted, or the limit beyond which they are; zero for what is not finite; a text.
+    """Saturated forces (n), zero where they are not finite, as a text.
 
     >>> within(np.array([3.0, -9.0, np.nan]), np.array([4.0, 4.0, 4.0]))
     array([ 3., -4.,  0.])
@@ -191,8 +191,8 @@ def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", name
     (collocated control). `FeedbackLinearisation` is the law that knows the springs. Source: Spong 1987; spec R-51.
 
     `arm` includes "elastic drives", `law` was made for `arm.including("armature")`, or for another rigid model of it.
-    Inputs `q` and `qd` are those of joints and motors, `tau` goes to the motors, and to the joints without springs; all
-    other ports are those of the law. `measured` at the "motors" or at the "joints".
+    The inputs `q` and `qd` belong to joints and motors. The output `tau` goes to the motors, and to the joints without
+    springs. All other ports are those of the law. `measured` at the "motors" or at the "joints".
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")

@@ -19,7 +19,7 @@ from cayley.drawing.played import MotionLike, chosen, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
 from cayley.drawing.solids import Skins, skins
 from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
-from cayley.drawing.views import View, view_for, view_of
+from cayley.drawing.views import ViewAxes, view_for, view_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
@@ -121,7 +121,7 @@ def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequen
         plt.close(ax.figure)
 
 
-def _draw_ways(ax: Canvas, view: View, tree: Tree, frames: Sequence[Frame], origins: dict[str, Array],
+def _draw_ways(ax: Canvas, view: ViewAxes, tree: Tree, frames: Sequence[Frame], origins: dict[str, Array],
                last: int) -> None:
     for frame in frames:
         if frame.body != tree.bodies[0].name:
@@ -154,7 +154,7 @@ def _image(ax: Canvas, box: tuple[int, int, int, int]) -> Image.Image:
 
 def draw_instants(tree: Tree, motion: MotionLike, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
                   labels: bool = True, ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
-    """Draw a mechanism at `times` of a motion [s], or at so many evenly spaced ones, as `stick_figure` does.
+    """Draw a mechanism at `times` of a motion [s], or at a number of evenly spaced times, as `stick_figure` does.
 
     >>> from cayley.model.catalogue import load_robot
     >>> draw_instants(load_robot("planar2r"), ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), [0.0, 0.5, 0.8]).get_title()

@@ -18,7 +18,7 @@ from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
 from cayley.compiler.typing import Array
-from cayley.drawing.views import View
+from cayley.drawing.views import ViewAxes
 
 if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase
@@ -45,13 +45,13 @@ _MARGIN = 0.06
 _FILLED = 0.95
 
 
-def new_axes(view: View, figsize: tuple[float, float] | None = None) -> Canvas:
+def new_axes(view: ViewAxes, figsize: tuple[float, float] | None = None) -> Canvas:
     """Axes of a new figure, in space or in a plane."""
     figure = plt.figure(figsize=figsize or ((6.4, 5.2) if view.flat else (6.4, 6.0)), layout="constrained")
     return add_axes(figure, 111, view)
 
 
-def add_axes(figure: Figure, place: int | SubplotSpec, view: View) -> Canvas:
+def add_axes(figure: Figure, place: int | SubplotSpec, view: ViewAxes) -> Canvas:
     """Axes at a place of a figure or of its grid."""
     if view.flat:
         ax = figure.add_subplot(place)

@@ -22,7 +22,7 @@ from cayley.drawing import solids
 from cayley.drawing.canvas import BLUE, RED, Canvas, add_polygons, fit, round_number
 from cayley.drawing.skeleton import configurations, skeleton
 from cayley.drawing.stick_figures import stick_figure
-from cayley.drawing.views import View, drive_units, task_jacobian, view_for, view_of
+from cayley.drawing.views import ViewAxes, drive_units, task_jacobian, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
 from cayley.model.tree import Tree
@@ -34,7 +34,7 @@ _UNITS = {("position", "velocity"): "m/s", ("position", "force"): "N",
           ("orientation", "velocity"): "rad/s", ("orientation", "force"): "N m"}
 
 
-class Shape(NamedTuple):
+class DrawnEllipsoid(NamedTuple):
     """An ellipsoid: unit axes (3, k), semi-axes (k) as drawn [m], infinite where it has no end, and their scale."""
 
     kind: str
@@ -94,7 +94,7 @@ def draw_ellipsoids(tree: Tree, q: ArrayLike, frame: str, *, kinds: Sequence[str
 
 
 def _shape(tree: Tree, q: Array, frame: str, task: str, kind: str, characteristic_length: float | None,
-           scale: float | None, size: float) -> Shape:
+           scale: float | None, size: float) -> DrawnEllipsoid:
     J = np.asarray(task_jacobian(tree, q, frame, task, characteristic_length), dtype=float)
     found = (velocity_ellipsoid if kind == "velocity" else force_ellipsoid)(J)
     seen = view_of(tree)
@@ -104,12 +104,12 @@ def _shape(tree: Tree, q: Array, frame: str, task: str, kind: str, characteristi
     scale = round_number(_LONGEST * size / longest, (1, 1.5, 2, 3, 4, 5, 6, 8)) if scale is None else float(scale)
     if not 0 < scale < np.inf:
         raise ConventionError(f"the scale of the {kind} ellipsoid must be positive and finite, not {scale}")
-    return Shape(kind, axes, scale * found.lengths, scale)
+    return DrawnEllipsoid(kind, axes, scale * found.lengths, scale)
 
 
 def outline(first: Array, second: Array, lengths: Array, endless: float) -> list[Array]:
-    """The section of an ellipsoid by two of its axes, as lines (k, 3) about its center: an ellipse; two lines if it has
-    no end in one direction; nothing if in both."""
+    """The section of an ellipsoid by two of its axes, as lines (k, 3) about its center: an ellipse, two lines if it is
+    infinite in one direction, or nothing if in both."""
     angle = np.linspace(0, 2 * np.pi, 121)
     if np.isfinite(lengths).all():
         return [np.outer(lengths[0] * np.cos(angle), first) + np.outer(lengths[1] * np.sin(angle), second)]
@@ -121,7 +121,7 @@ def outline(first: Array, second: Array, lengths: Array, endless: float) -> list
         for side in (1, -1)]
 
 
-def surface(shape: Shape, endless: float) -> solids.Polygons:
+def surface(shape: DrawnEllipsoid, endless: float) -> solids.Polygons:
     """The polygons of a surface in space about its center: an ellipsoid, a cylinder cut off, two plates, or nothing."""
     open_ended = np.isinf(shape.lengths)
     columns = shape.axes * np.where(open_ended, endless, shape.lengths)
@@ -140,7 +140,7 @@ def surface(shape: Shape, endless: float) -> solids.Polygons:
     return [polygon for side in (1, -1) for polygon in solids.quads(side * columns[:, 0] + plate)]
 
 
-def _draw_solid(ax: Canvas, center: Array, shapes: Sequence[Shape], endless: float) -> None:
+def _draw_solid(ax: Canvas, center: Array, shapes: Sequence[DrawnEllipsoid], endless: float) -> None:
     """The surfaces, seen through, as one collection; and the ellipses in their principal planes."""
     polygons: solids.Polygons = []
     colors = []
@@ -156,7 +156,7 @@ def _draw_solid(ax: Canvas, center: Array, shapes: Sequence[Shape], endless: flo
         add_polygons(ax, polygons, facecolors=colors, edgecolors="none", zorder=7, label="_ellipsoids")
 
 
-def _draw_flat(ax: Canvas, view: View, center: Array, shape: Shape, endless: float) -> None:
+def _draw_flat(ax: Canvas, view: ViewAxes, center: Array, shape: DrawnEllipsoid, endless: float) -> None:
     color = COLORS[shape.kind]
     if shape.axes.shape[1] != 2:
         return
@@ -169,7 +169,7 @@ def _draw_flat(ax: Canvas, view: View, center: Array, shape: Shape, endless: flo
         ax.plot(*line.T, color=color, lw=1.4, zorder=8, label=f"_{shape.kind} ellipse")
 
 
-def _draw_axes(ax: Canvas, view: View, center: Array, shape: Shape, endless: float) -> None:
+def _draw_axes(ax: Canvas, view: ViewAxes, center: Array, shape: DrawnEllipsoid, endless: float) -> None:
     """The principal axes; dashed where they have no end."""
     for axis, length in zip(shape.axes.T, shape.lengths, strict=True):
         ends = view(np.stack([center - min(length, endless) * axis, center + min(length, endless) * axis]))
@@ -178,7 +178,7 @@ def _draw_axes(ax: Canvas, view: View, center: Array, shape: Shape, endless: flo
                 (0, (3, 2)), zorder=9.0 if wide else 9.5, label=f"_{shape.kind} axis")
 
 
-def _draw_legend(ax: Canvas, tree: Tree, frame: str, task: str, shapes: Sequence[Shape],
+def _draw_legend(ax: Canvas, tree: Tree, frame: str, task: str, shapes: Sequence[DrawnEllipsoid],
                  characteristic_length: float | None) -> None:
     columns = set(drive_units(tree, frame))
     rates, torques = ("rad/s", "N m") if columns == {"rad"} else ("m/s", "N")

@@ -9,7 +9,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.skeleton import configurations
-from cayley.dynamics.open_tree import Configurations
+from cayley.dynamics.open_tree import TreeConfigurations
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.model.configuration_space import configuration_difference, configuration_step
 from cayley.model.tree import Tree
@@ -25,7 +25,7 @@ _ROUNDING = 1e-9  # of times
 
 
 @runtime_checkable
-class Run(Protocol):
+class RecordedMotion(Protocol):
     """A motion that has taken place: times (k), and configurations (k, nq) as `q`."""
 
     @property
@@ -33,7 +33,7 @@ class Run(Protocol):
 
 
 @runtime_checkable
-class Plan(Protocol):
+class PlannedMotion(Protocol):
     """A motion that is planned: at times, the configuration first, and how long it takes [s]."""
 
     @property
@@ -42,7 +42,7 @@ class Plan(Protocol):
     def __call__(self, t: ArrayLike, /) -> Sequence[Array]: ...
 
 
-MotionLike = Run | Plan | tuple[ArrayLike, ArrayLike]
+MotionLike = RecordedMotion | PlannedMotion | tuple[ArrayLike, ArrayLike]
 
 
 class Played(NamedTuple):
@@ -68,7 +68,7 @@ def played(tree: Tree, motion: MotionLike, step: float) -> Played:
 
 
 def chosen(tree: Tree, motion: MotionLike, times: int | ArrayLike) -> Played:
-    """A motion of a mechanism at times that are chosen, or at so many evenly spaced ones.
+    """A motion of a mechanism at given times, or at a number of evenly spaced ones.
 
     >>> from cayley.model.catalogue import load_robot
     >>> chosen(load_robot("planar2r"), ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), [0.25]).q.tolist()
@@ -92,10 +92,10 @@ def chosen(tree: Tree, motion: MotionLike, times: int | ArrayLike) -> Played:
 
 def _known(tree: Tree, motion: MotionLike) -> tuple[float, float, Callable[[Array], Array]]:
     """When a motion starts and ends, and its configurations at times between."""
-    if isinstance(motion, Plan) and not isinstance(motion, Run):
+    if isinstance(motion, PlannedMotion) and not isinstance(motion, RecordedMotion):
         start = float(getattr(motion, "start", 0.0))
         return start, start + float(motion.duration), lambda times: configurations(tree, motion(times)[0])
-    given = (motion.t, getattr(motion, "q", None)) if isinstance(motion, Run) else motion
+    given = (motion.t, getattr(motion, "q", None)) if isinstance(motion, RecordedMotion) else motion
     if not (isinstance(given, tuple | list) and len(given) == 2) or given[1] is None:
         raise SignatureError("a motion to be played is the run of a simulation, a planned motion, or a pair (times, "
                              f"configurations), not {shown(motion)}")
@@ -103,7 +103,7 @@ def _known(tree: Tree, motion: MotionLike) -> tuple[float, float, Callable[[Arra
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) >= 0).all() or t[0] == t[-1]:
         raise ModelError("a motion is played in one order: its times are two or more finite numbers (k), none before "
                          f"another, not {shown(given[0])}")
-    if isinstance(motion, Run) and np.ndim(given[1]) > 2:
+    if isinstance(motion, RecordedMotion) and np.ndim(given[1]) > 2:
         raise SignatureError(f"this is a batch of {np.shape(given[1])[:-2]} motions: take one out of it by its index")
     q = configurations(tree, given[1])
     if len(q) != len(t):
@@ -134,7 +134,7 @@ def moving_part(trajectory: Trajectory) -> tuple[Tree, tuple[Array, Array]]:
     if own is not None and not isinstance(own, MechanismMotion):
         raise UnsupportedError("a picture needs the mechanism: load the file with `Trajectory.load(path, tree)`")
     trees = {block: part.manifold.tree for block, part in trajectory.system.blocks.items()
-             if isinstance(part.manifold, Configurations)} if own is None else {"q": own.tree}
+             if isinstance(part.manifold, TreeConfigurations)} if own is None else {"q": own.tree}
     if len(trees) != 1:
         what = ("no block of its state is the configuration of a mechanism" if not trees
                 else f"its blocks {', '.join(trees)} are configurations of several mechanisms")

@@ -184,7 +184,7 @@ class Branch:
         return Branch(bounded, begun.configuration, inputs, places, low[places], high[places])
 
     def sample(self, count: int, seed: int) -> Array:
-        """Configurations (n, nq), at most so many, whose actuated joints are anywhere in their ranges, alike."""
+        """Up to n configurations (n, nq) with actuated joints uniformly distributed over their ranges."""
         targets = self.low + (self.high - self.low) * np.random.default_rng(seed).random((count, len(self.places)))
         starts = self.start
         found = [self.start[None]]

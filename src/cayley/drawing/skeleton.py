@@ -189,7 +189,7 @@ def _motor_lines(tree: Tree, poses: list[Pose]) -> Iterator[LinkLine]:
             yield LinkLine(tree.bodies[body].name, points, carries=False)
 
 
-class Rod(NamedTuple):
+class DrawnRod(NamedTuple):
     """Drawn line from a point (3) on one body to a point on another: slides and rods, which are not bodies."""
 
     name: str
@@ -197,20 +197,20 @@ class Rod(NamedTuple):
     ends: tuple[Array, Array]
 
 
-def rods(tree: Tree) -> list[Rod]:
+def rods(tree: Tree) -> list[DrawnRod]:
     """Rods between two frames."""
     found = []
     for constraint in tree.constraints:
         if constraint.straight:
             first, second = (tree.frame(name) for name in constraint.frames)
-            found.append(Rod(constraint.name, (tree.body_number(first.body), tree.body_number(second.body)),
+            found.append(DrawnRod(constraint.name, (tree.body_number(first.body), tree.body_number(second.body)),
                              (first.pose[:3, 3], second.pose[:3, 3])))
     return found
 
 
-def slides_and_rods(tree: Tree) -> list[Rod]:
+def slides_and_rods(tree: Tree) -> list[DrawnRod]:
     """Lines from joints to the bodies that slide away from them, and between frames that a rod joins."""
-    return [Rod(joint.name, (tree.parents[k], k + 1), (np.asarray(joint.placement)[:3, 3], np.zeros(3)))
+    return [DrawnRod(joint.name, (tree.parents[k], k + 1), (np.asarray(joint.placement)[:3, 3], np.zeros(3)))
             for k, joint in enumerate(tree.joints)
             if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child] + rods(tree)
 

@@ -31,7 +31,7 @@ from cayley.drawing.skeleton import (
     without_repetitions,
 )
 from cayley.drawing.solids import Skins, skins
-from cayley.drawing.views import View, view_for
+from cayley.drawing.views import ViewAxes, view_for
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
@@ -180,7 +180,7 @@ def joint_solid(mark: JointMark) -> solids.Polygons:
     return [polygon for axis in mark.axes for polygon in solids.cylinder(center, axis, 0.8 * size, 1.35 * size)]
 
 
-def _draw_flat(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
+def _draw_flat(ax: Canvas, view: ViewAxes, figures: Sequence[Skeleton]) -> None:
     for depth, ((lines, slides, marks),
                 fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
         level = 5 + depth / len(figures)
@@ -197,7 +197,7 @@ def _draw_flat(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
             ax.add_patch(_joint_patch(view, mark, fade, level + 0.5 / len(figures)))
 
 
-def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Patch:
+def _joint_patch(view: ViewAxes, mark: JointMark, fade: float, level: float) -> Patch:
     style = {
         "facecolor": _pale(COLORS[mark.mark.color], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0,
         "zorder": level, "label": f"_{mark.joint}"}
@@ -220,7 +220,7 @@ def fades(count: int) -> Array:
     return np.append(np.linspace(0.82, 0.55, count - 1), 0.0) if count > 1 else np.zeros(1)
 
 
-def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Array,
+def _draw_ground(ax: Canvas, view: ViewAxes, figures: Sequence[Skeleton], points: Array,
                  outlines: Sequence[Array]) -> Array:
     """Draw the floor below a figure in space and below the outlines (k, 3) of its shapes, or in a plane a hatched wedge
     at the root, and return the corners (k, 3) of what was drawn."""
@@ -239,7 +239,7 @@ def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Ar
     return np.concatenate([_draw_support(ax, view, place, wide / len(places)**0.25, deep) for place in places])
 
 
-def _walks(tree: Tree, view: View) -> bool:
+def _walks(tree: Tree, view: ViewAxes) -> bool:
     """True if a planar machine moves freely above the ground, without a pivot there."""
     on_root = [joint for joint in tree.joints if joint.parent == tree.bodies[0].name and joint.motion.nv]
     gravity = np.asarray(tree.gravity)
@@ -247,7 +247,7 @@ def _walks(tree: Tree, view: View) -> bool:
     return bool(upright) and bool(on_root) and all(roams(joint) for joint in on_root)
 
 
-def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
+def _draw_level(ax: Canvas, view: ViewAxes, points: Array, size: float) -> Array:
     """Draw the hatched ground at the height of the root, and return the corners (4, 3) below the figures."""
     right, up = view.rows
     deep = 0.03 * size
@@ -262,7 +262,7 @@ def _on_supports(tree: Tree) -> bool:
     return bool(held_frames(tree)) and len(pivots(tree)) > 1
 
 
-def _draw_support(ax: Canvas, view: View, place: Array, wide: float, deep: float) -> Array:
+def _draw_support(ax: Canvas, view: ViewAxes, place: Array, wide: float, deep: float) -> Array:
     """A hatched wedge below a pivot, and its corners (4, 3)."""
     right, up = view.rows
     foot = place + np.stack([np.zeros(3), -0.8 * wide * right - deep * up, 0.8 * wide * right - deep * up])
@@ -279,7 +279,7 @@ def triad_ends(pose: Pose, size: float) -> Array:
     return pose.p + 0.11 * size * pose.R.T
 
 
-def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
+def draw_triad(ax: Canvas, view: ViewAxes, pose: Pose, size: float) -> None:
     """The axes of a frame: x red, y green, z blue; in a plane one towards the eye is a dot, one away a cross."""
     for end, color, name in zip(triad_ends(pose, size), canvas.TRIAD, "xyz", strict=True):
         arm = view(np.stack([pose.p, end]))
@@ -291,13 +291,13 @@ def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
             ax.plot(*arm.T, color=color, lw=1.9, solid_capstyle="round", zorder=11, label=f"_{name}")
 
 
-def draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
+def draw_trails(ax: Canvas, view: ViewAxes, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
     for frame in frames:
         path = np.stack([figure.frame_pose(frame).p for figure in figures])
         ax.plot(*view(path).T, color=canvas.INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")
 
 
-def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
+def _draw_labels(ax: Canvas, view: ViewAxes, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
                  size: float, supports: Array) -> None:
     """Draw one label for each place beside the figure and its supports (4 k, 3); frames may share an origin."""
     shared: dict[tuple[float, ...], list[str]] = {}

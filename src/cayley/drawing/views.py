@@ -1,8 +1,8 @@
 """Choice of the view of a mechanism: in space, or along the normal of the planes in which all of it moves.
 
 A mechanism is planar if every axis of a turn is parallel to one direction, and every slide is across it. The picture of
-a plane has z up if the plane contains it nearly, otherwise y. The task "position" of a planar mechanism is two rows, to
-the right and up; "orientation" is one, about the normal; "pose" is both.
+a plane has z up if the plane contains it nearly, otherwise y. For a planar mechanism the task "position" has two rows,
+to the right and up, "orientation" has one, about the normal, and "pose" has all three.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PARALLEL = 1e-5  # files give right angles as 1.5708
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ViewAxes:
     """Directions of the picture as rows: (3, 3) in space, (2, 3) in a plane, to the right and up."""
 
     rows: Array
@@ -56,16 +56,16 @@ class View:
                  f"along ({', '.join(f'{x:.3g}' for x in row)}) [m]") for row in self.rows]
 
 
-SPACE = View(np.eye(3))
+SPACE = ViewAxes(np.eye(3))
 
 
-def view_of(tree: Tree) -> View:
+def view_of(tree: Tree) -> ViewAxes:
     """The view of a plane for a planar mechanism, otherwise that of space."""
     normal = plane_normal(tree)
     return SPACE if normal is None else plane_view(normal)
 
 
-def view_for(tree: Tree, ax: Canvas) -> View:
+def view_for(tree: Tree, ax: Canvas) -> ViewAxes:
     """The view that fits the Matplotlib axes `ax`, or the mechanism if there are none yet."""
     if ax is None:
         return view_of(tree)
@@ -78,14 +78,14 @@ def view_for(tree: Tree, ax: Canvas) -> View:
     return view
 
 
-def plane_view(normal: Array) -> View:
+def plane_view(normal: Array) -> ViewAxes:
     """The picture of the planes across a unit vector."""
     above = np.array([0.0, 0.0, 1.0]) if abs(normal[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     up = above - (above @ normal) * normal
     up = up / np.linalg.norm(up)
     right = np.cross(up, normal)
     right = right * np.sign(right[np.argmax(np.abs(right))])
-    return View(np.stack([right, up]) + 0.0)
+    return ViewAxes(np.stack([right, up]) + 0.0)
 
 
 def plane_normal(tree: Tree) -> Array | None:

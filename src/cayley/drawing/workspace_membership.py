@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.sampling import coordinates_of, is_tied_between, joints_between, leaders, limited, ranges
-from cayley.drawing.workspaces import Room, filled_cells
+from cayley.drawing.workspaces import Extent, filled_cells
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.model.configurations import with_mimic_joints
@@ -149,7 +149,7 @@ def surface(workspace: Workspace) -> Trimesh:
     return Trimesh(plane + normal * (normal @ workspace.points.mean(axis=0)), faces, process=False)
 
 
-def _field(points: Array, room: Room) -> tuple[Array, Array]:
+def _field(points: Array, room: Extent) -> tuple[Array, Array]:
     """Positive in cells that are filled, as many as the measure asks for; and the lower corner of the first."""
     filled, corner = filled_cells(points, room.cell)
     inner = ndimage.binary_erosion(filled, np.ones((3,) * filled.ndim))

@@ -15,7 +15,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.drawing.canvas import BLUE, DENSITY, GREY, INK, PALE, RED, Canvas, Labels, add_axes, fit, flat_style
 from cayley.drawing.stick_figures import stick_figure
-from cayley.drawing.views import View
+from cayley.drawing.views import ViewAxes
 from cayley.drawing.workspaces import filled_cells
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import bounds_of
@@ -178,5 +178,5 @@ def _turns(locus: SingularLocus) -> bool:
 def _names(locus: SingularLocus) -> tuple[str, str]:
     if not locus.planar and _turns(locus):
         return "distance from the first axis [m]", "height along it [m]"
-    right, up = View(locus.section(np.eye(3)).T).names
+    right, up = ViewAxes(locus.section(np.eye(3)).T).names
     return right, up

@@ -32,7 +32,7 @@ from cayley.drawing.sampling import (
     random_configurations,
     ranges,
 )
-from cayley.drawing.views import SPACE, View, view_of
+from cayley.drawing.views import SPACE, ViewAxes, view_of
 from cayley.errors import ConventionError, ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.constraints.space import allowed_velocities
 from cayley.kinematics.forward import body_poses, frame_pose
@@ -76,8 +76,8 @@ class Workspace(Pictured, Tabulated):
     farthest: float  # largest distance from the center [m]
     dimension: int  # of the set of points: 1 a curve, 2 a surface, 3 a volume
     axis: Axis | None  # of the first joint, if it turns about a vertical line
-    view: View
-    _room: Room | None
+    view: ViewAxes
+    _room: Extent | None
     limits: JointLimits | None = None  # instead of those of the model
 
     @property
@@ -112,8 +112,8 @@ class Workspace(Pictured, Tabulated):
         """Coordinates (k, 2) of points in the plane that shows the workspace best, their places among the points, and
         two names.
 
-        In the plane of a planar mechanism; distance from the first axis and height, if that axis is vertical; otherwise
-        x and z of a slice, a tenth of the workspace thick, through the middle.
+        It lies in the plane of a planar mechanism. If the first axis is vertical, it has the distance from that axis
+        and the height, otherwise x and z of a slice through the middle, a tenth of the workspace thick.
         """
         chosen = self._in_slice(self.points)
         return self._flattened(self.points[chosen]), chosen, self._section_names
@@ -203,7 +203,7 @@ def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int =
               start: ArrayLike | None = None) -> Workspace:
     """The reachable workspace of a frame's origin; of a mechanism with loops, on one branch.
 
-    samples       random configurations, alike in the range of each joint, 300000 unless it is said; turns without
+    samples       random configurations, uniform in the range of each joint, by default 300000; turns without
                   limits are drawn from one turn. If loops tie the joints on the way together: of its actuated joints,
                   20000
     limits        by joint, instead of those of the model: {"slider": (0.0, 1.0)}. A slide that has none is an error
@@ -234,7 +234,7 @@ def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int =
         joints = joints_between(tree, frame, relative_to)
         q = random_configurations(tree, joints, samples or _SAMPLES, seed, limits)
         free = [free_directions(tree, joints, limits)] * 20
-        nearest, farthest = (Reach(tree, joints, place, middle, limits).search(q, sign) for sign in (1.0, -1.0))
+        nearest, farthest = (ReachSearch(tree, joints, place, middle, limits).search(q, sign) for sign in (1.0, -1.0))
         axis = _vertical_axis(tree, joints, frame, relative_to)
     points = place(q)
     dimension = max(_dimension(tree, one, frame, relative_to, N) for one, N in zip(q, free, strict=False))
@@ -256,7 +256,7 @@ def position_kernel(tree: Tree, frame: str, relative_to: str | None) -> Kernel:
     return kernel(f"({tree.nq})->(3)", name="position")(lambda q: frame_pose(tree, q, frame, relative_to).p)
 
 
-class Reach(NamedTuple):
+class ReachSearch(NamedTuple):
     """A search for the extreme distances of a frame from a point."""
 
     tree: Tree
@@ -314,7 +314,7 @@ _MISSED = 0.15  # of the difference between the two, for points of even density
 _FLAT = 1e-4  # thinner than this part of its length, it fills nothing
 
 
-class Room(NamedTuple):
+class Extent(NamedTuple):
     """An area [m^2] or a volume [m^3], about how far it may be off, and the width of the cells [m]."""
 
     measure: float
@@ -322,21 +322,22 @@ class Room(NamedTuple):
     cell: float
 
 
-def room(points: Array) -> Room:
+def room(points: Array) -> Extent:
     """The area or volume that points (n, 2 or 3) fill."""
     n, dimensions = points.shape
     extents = np.ptp(points, axis=0)
     if extents.min() <= _FLAT * extents.max():
-        return Room(0.0, 0.0, 0.0)
+        return Extent(0.0, 0.0, 0.0)
     width = float(np.prod(extents) * _POINTS_PER_CELL / n) ** (1 / dimensions)
     filled, _ = filled_cells(points, width)
     inner = ndimage.binary_erosion(filled, np.ones((3,) * dimensions))
     outside, inside = (float(cells.sum()) * width**dimensions for cells in (filled, inner))
-    return Room(0.5 * (outside + inside), _MISSED * (outside - inside), width)
+    return Extent(0.5 * (outside + inside), _MISSED * (outside - inside), width)
 
 
 def gridded(places: Array, resolution: int) -> tuple[Array, Array, Array]:
-    """The cells (n, 2) of places (n, 2) in a square grid, so many cells long, and the middles of columns and rows."""
+    """The cells (n, 2) of places (n, 2) in a square grid of a given length in cells, and the middles of columns and
+    rows."""
     width = float(np.ptp(places, axis=0).max()) / resolution or 1.0
     corner = places.min(axis=0) - 0.5 * width
     cells = np.floor((places - corner) / width).astype(int)

@@ -13,4 +13,5 @@ without robots are here as well: Lagrange's equations of any system, particles, 
 
 from cayley.lazy_names import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = lazy_names(__name__, __file__, former={
+    "LinearModel": "RegressorModel", "Moments": "LinkMoments", "Screws": "LinkScrews"})

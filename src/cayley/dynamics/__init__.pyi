@@ -80,10 +80,10 @@ from cayley.dynamics.identification import (
     Estimate as Estimate,
 )
 from cayley.dynamics.identification import (
-    LinearModel as LinearModel,
+    Measurements as Measurements,
 )
 from cayley.dynamics.identification import (
-    Measurements as Measurements,
+    RegressorModel as RegressorModel,
 )
 from cayley.dynamics.identification import (
     base_parameters as base_parameters,
@@ -122,7 +122,7 @@ from cayley.dynamics.inverse.screws import (
     BodyScrews as BodyScrews,
 )
 from cayley.dynamics.inverse.screws import (
-    Screws as Screws,
+    LinkScrews as LinkScrews,
 )
 from cayley.dynamics.linearised.identified_discrete_model import (
     FittedModel as FittedModel,
@@ -234,7 +234,7 @@ from cayley.dynamics.rigid_links.links import (
 from cayley.dynamics.rigid_links.methods import KernelWithMethods as KernelWithMethods
 from cayley.dynamics.rigid_links.methods import Method as Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links as minimal_links
-from cayley.dynamics.rigid_links.moments import Moments as Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments as LinkMoments
 from cayley.dynamics.state_kernels import Bias as Bias
 from cayley.dynamics.state_kernels import bias_parts as bias_parts
 from cayley.dynamics.vector_parameter_model import (

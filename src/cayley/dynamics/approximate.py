@@ -57,7 +57,7 @@ def inverse_dynamics_without_velocities_kernel(tree: Tree) -> MechanismKernel:
 
 
 @shown_briefly
-class Terms(NamedTuple):
+class ConfigurationTerms(NamedTuple):
     """The terms that depend on the configuration alone."""
 
     M: Array
@@ -80,7 +80,7 @@ class DynamicsTable:
         """How many numbers are stored."""
         return int(self._look_up.values.size)
 
-    def terms(self, place: ArrayLike) -> Terms:
+    def terms(self, place: ArrayLike) -> ConfigurationTerms:
         """M (..., nv, nv), c (..., nv, nv, nv) and G (..., nv) at places (..., d) between the points of the grid."""
         place = real_places(place, len(self.axes))
         for k, axis in enumerate(self.axes):
@@ -92,7 +92,8 @@ class DynamicsTable:
         n = self.nv
         batch = place.shape[:-1]
         row = self._look_up(place).reshape(*batch, self._look_up.values.shape[-1])
-        return Terms(row[..., :n * n].reshape(*batch, n, n), row[..., n * n:-n].reshape(*batch, n, n, n), row[..., -n:])
+        return ConfigurationTerms(row[..., :n * n].reshape(*batch, n, n), row[..., n * n:-n].reshape(*batch, n, n, n),
+                                  row[..., -n:])
 
     def inverse_dynamics(self, place: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Generalised forces (..., nv) from the table, at places (..., d), velocities and accelerations (..., nv)."""
@@ -105,7 +106,7 @@ class DynamicsTable:
 
 
 def real_places(place: ArrayLike, count: int) -> Array:
-    """Places (..., d) of a table with so many axes."""
+    """Places (..., d) in a table with d axes."""
     found = np.asarray(place, dtype=float)
     if found.shape[-1:] != (count,):
         raise SignatureError(f"places of this table have shape (..., {count}), not {found.shape}")

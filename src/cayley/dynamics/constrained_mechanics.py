@@ -33,11 +33,11 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.mechanics.constrained import multipliers
-from cayley.dynamics.open_tree import Configurations, TreeMechanics
+from cayley.dynamics.open_tree import TreeConfigurations, TreeMechanics
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.rows import RowName, machine_size
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, generic_configurations
-from cayley.kinematics.constraints.turned_loops import Held, turned_loops
+from cayley.kinematics.constraints.turned_loops import ConstraintRows, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
 from cayley.systems.record import Record
@@ -206,14 +206,14 @@ class ConstrainedMechanics(TreeMechanics):
     def _rates(self, q: Array, qd: Array) -> Array:
         return constraints.rates(self._whole, q, qd, self.t)
 
-    def _held(self, q: Array, qd: Array) -> Held:
+    def _held(self, q: Array, qd: Array) -> ConstraintRows:
         """The rows that are used, those of loops on a shared body along its axes."""
-        whole = Held(constraints.jacobian(self._whole, q, self.t), self._residual(q), self._rates(q, qd),
+        whole = ConstraintRows(constraints.jacobian(self._whole, q, self.t), self._residual(q), self._rates(q, qd),
                      constraints.drift(self._whole, q, qd, self.t))
         for loop in turned_loops(self._whole, self._rows, q, qd):
             for own, turned in zip(whole, loop.held, strict=True):
                 own[loop.rows] = turned
-        return Held(*[each[self._rows] for each in whole])
+        return ConstraintRows(*[each[self._rows] for each in whole])
 
     def projected(self, q: Array, qd: Array) -> tuple[Array, Array]:
         """A state near the constraints, on them, by the smallest change."""
@@ -229,7 +229,7 @@ class ConstrainedMechanics(TreeMechanics):
                 A = held.A
                 factors = self._factored(A)
             step = factors.solved(_only(trusted, factors.reduced(held.residual)))
-            q = Configurations(self.tree).step(q, -(self._lengths**2 * (A.T @ step)))
+            q = TreeConfigurations(self.tree).step(q, -(self._lengths**2 * (A.T @ step)))
             held = self._held(q, qd)
         for _ in range(2 if small else 1):
             change = factors.solved(_only(trusted, factors.reduced(self._held(q, qd).rates)))
@@ -249,7 +249,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     def _displaced(self, q: Array, displacement: Array) -> Array:
         """A small step, to its first order: the next round takes out the rest."""
-        manifold = Configurations(self.tree)
+        manifold = TreeConfigurations(self.tree)
         return manifold.projected(q + manifold.rate(q, displacement))
 
     def _damping(self, mass: float) -> list[float]:

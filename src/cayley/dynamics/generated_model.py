@@ -33,12 +33,12 @@ from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.equations.symbolic_links import Given, parameters_of, symbolic_links, way_to_root
+from cayley.dynamics.equations.symbolic_links import GivenValues, parameters_of, symbolic_links, way_to_root
 from cayley.dynamics.forward.singular_inertia import regular_text, why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.trace_lagrange import trace_terms
-from cayley.dynamics.rigid_links.drives import Tie, friction_forces, rotor_inertias, spring_forces, ties
+from cayley.dynamics.rigid_links.drives import DriveSpring, friction_forces, rotor_inertias, spring_forces, ties
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import without_unseen_turns
 from cayley.dynamics.rigid_links.planar_rotations import RationalAngle
@@ -170,7 +170,7 @@ class GeneratedModel:
         return paths
 
     def _terms(self, given: Mapping[str, Scalar], q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
-        links = symbolic_links(self._links, Given(given)) if given else self._links
+        links = symbolic_links(self._links, GivenValues(given)) if given else self._links
         coordinates = q
         if self.coordinates == "half-angle tangents":
             coordinates = self._rational_angles(q)
@@ -303,24 +303,24 @@ def _numbers(tree: Tree, links: Links) -> dict[str, float]:
     return found
 
 
-def _written(tie: Tie, given: Mapping[str, Scalar]) -> Tie:
+def _written(tie: DriveSpring, given: Mapping[str, Scalar]) -> DriveSpring:
     letters = {key: given[_letter(tie, key)] for key in _numbers_of(tie) if _letter(tie, key) in given}
     spring = replace(tie.spring, **letters) if letters else tie.spring
     return tie._replace(spring=spring, gear=given.get(f"N_{tie.qd + 1}", tie.gear))
 
 
-def _numbers_of(tie: Tie) -> dict[str, float]:
+def _numbers_of(tie: DriveSpring) -> dict[str, float]:
     """The numbers of a spring; a law that is a formula or a function has none."""
     return {entry.name: getattr(tie.spring, entry.name) for entry in fields(tie.spring)
             if "number" in entry.metadata.get("form", "") and getattr(tie.spring, entry.name)}
 
 
-def _letter(tie: Tie, key: str) -> str:
+def _letter(tie: DriveSpring, key: str) -> str:
     return f"{_SHORT.get(key, key)}_{tie.qd + 1}"
 
 
-class Size(NamedTuple):
-    """The size of the generated equations of an arm of so many joints."""
+class ModelSize(NamedTuple):
+    """The size of the generated equations of an arm."""
 
     joints: int
     bodies: int
@@ -330,20 +330,21 @@ class Size(NamedTuple):
     written_out: int  # operations of all terms if nothing were shared
 
     @staticmethod
-    def of(model: GeneratedModel, joints: int) -> Size:
+    def of(model: GeneratedModel, joints: int) -> ModelSize:
         operations = model.operations
-        return Size(joints, model.bodies, operations["terms"], operations["inverse_dynamics"], int(model.pattern.sum()),
+        return ModelSize(joints, model.bodies, operations["terms"], operations["inverse_dynamics"],
+                         int(model.pattern.sum()),
                     written_out(model.program("terms")))
 
 
 def growth(joints: Sequence[int], *, elastic: bool = True, twist: float = GENERAL, form: Form = "recursion",
-           coordinates: Coordinates = "angles") -> list[Size]:
+           coordinates: Coordinates = "angles") -> list[ModelSize]:
     """The sizes for arms of revolute joints without special numbers, with the given twist [rad] between their axes.
 
     >>> [(size.bodies, size.not_zero) for size in growth([1, 2, 3])]
     [(2, 2), (4, 8), (6, 18)]
     """
-    return [Size.of(generate(elastic_generic_arm(n, twist) if elastic else generic_arm([twist] * n), form=form,
+    return [ModelSize.of(generate(elastic_generic_arm(n, twist) if elastic else generic_arm([twist] * n), form=form,
                              coordinates=coordinates), n) for n in joints]
 
 

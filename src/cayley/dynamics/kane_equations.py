@@ -165,7 +165,7 @@ class KaneEquations:
 
 def kane_equations(tree: Tree, speeds: Speeds | ArrayLike | None = None) -> KaneEquations:
     """Kane's equations of a tree; `speeds`: Y (nv, nv), constant or a function of q that can be traced; the velocities
-    themselves if it is left out. Joints that are tied together are refused by name.
+    themselves if it is left out. Coupled joints raise an error that names them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> absolute = kane_equations(load_robot("s1_f2"), [[1.0, 0.0], [1.0, 1.0]])  # angular velocities of the links
@@ -251,7 +251,7 @@ def _turned(tree: Tree, qd: Array, momenta: Array) -> Array:
 
 @of_a_mechanism
 def euler_lagrange_kernel(tree: Tree) -> MechanismKernel[EulerLagrange]:
-    """`euler_lagrange(q, qd, qdd)`: `EulerLagrange`; joints that are tied together are refused by name."""
+    """`euler_lagrange(q, qd, qdd)`: `EulerLagrange`; coupled joints raise an error that names them."""
     links = links_of(tree)
 
     def terms(q: Array, qd: Array, qdd: Array) -> Array:

@@ -29,7 +29,7 @@ from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.energies import kinetic_energy, lagrangian, potential_energy
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.moments import Moments, inertia_vector_from_moments, tree_with_inertia_vectors
+from cayley.dynamics.rigid_links.moments import LinkMoments, inertia_vector_from_moments, tree_with_inertia_vectors
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.manifolds import Manifold
 from cayley.geometry.rotations.quaternion import quaternion_product
@@ -242,11 +242,11 @@ def inertia_parameters(tree: Tree, body: str) -> Array:
     >>> inertia_parameters(load_robot("planar2r"), "link1").round(6)
     array([2.   , 0.5  , 0.   , 0.   , 0.01 , 0.   , 0.175, 0.   , 0.   , 0.175])
     """
-    return inertia_vector_from_moments(Moments.of(tree.bodies[tree.body_number(body)]))
+    return inertia_vector_from_moments(LinkMoments.of(tree.bodies[tree.body_number(body)]))
 
 
 @dataclass(frozen=True)
-class Configurations(Manifold):
+class TreeConfigurations(Manifold):
     """The configurations of a tree; tangents are velocities of its joints."""
 
     tree: Tree
@@ -306,7 +306,7 @@ def tree_system(mechanics: TreeMechanics) -> System:
 
     return System(
         tree.name,
-        state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
+        state={"q": Block((tree.nq,), manifold=TreeConfigurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
         inputs={"tau": Port((tree.nv,), default=0.0),
                 **{name: Port(shape, units.get(name, "")) for name, shape in mechanics.more.items()}},
         derivative=lambda t, x, u, p: mechanics.at(t).acceleration(x.q, x.qd, *acting(u)),

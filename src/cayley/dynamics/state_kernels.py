@@ -23,7 +23,7 @@ from cayley.dynamics.centroidal import center_of_mass_jacobian, centroidal_bias,
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.inverse.external_loads import ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
-from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
+from cayley.dynamics.inverse.newton_euler import JointLoad, inverse_dynamics
 from cayley.dynamics.rigid_links import drives, energies
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import check_method
@@ -170,7 +170,7 @@ class Bias(NamedTuple):
         return self.velocity + self.gravity + self.external  # (6.2.3)
 
 
-def bias_forces(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, Load]] = ()) -> Array:
+def bias_forces(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, JointLoad]] = ()) -> Array:
     """b (nv) in one sweep. `loads`: links and what acts on them from outside, at their origins and in their axes.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -181,7 +181,7 @@ def bias_forces(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int,
     return inverse_dynamics(links, q, qd, np.zeros(links.nv), loads=loads)
 
 
-def bias_parts(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, Load]] = ()) -> Bias:
+def bias_parts(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, JointLoad]] = ()) -> Bias:
     """C, G and J^T f, each by itself."""
     rest = np.zeros(links.nv)
     external = inverse_dynamics(replace(links, gravity=np.zeros(3)), q, rest, rest, loads=loads)

@@ -17,7 +17,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.open_tree import Configurations, TreeMechanics
+from cayley.dynamics.open_tree import TreeConfigurations, TreeMechanics
 from cayley.errors import ConventionError, ModelError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
@@ -74,7 +74,7 @@ def switched_system(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Seq
 
     return System(
         tree.name,
-        state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
+        state={"q": Block((tree.nq,), manifold=TreeConfigurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
         inputs={"tau": Port((tree.nv,), default=0.0)}, modes={MODE: tuple(sets)},
         derivative=lambda t, x, u, p: chosen(x, {word: each.at(t).acceleration(x.q, x.qd, u.tau)
                                                  for word, each in mechanics.items()}),

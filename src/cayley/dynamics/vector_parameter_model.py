@@ -165,7 +165,7 @@ class VectorParameterModel:
 
 
 def vector_parameter_model(tree: Tree) -> VectorParameterModel:
-    """The model of an open chain; others are refused by name, and so are drives, which it does not know.
+    """The model of an open chain. Other mechanisms raise an error, and so do drives, which it does not include.
 
     >>> from cayley.model.catalogue import load_robot
     >>> model = vector_parameter_model(load_robot("s1_f3"))   # a joint that turns, and one that slides

@@ -15,7 +15,7 @@ from cayley.compiler.tracing.names import FOR_PARAMETERS, identifier
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
-    from cayley.exports.vectors import Column, Part
+    from cayley.exports.vectors import PortRows, TestedFunction
 
 _COMPARE = """\
 /* What is told of each number that is wrong: which output, of which state, which element. */
@@ -45,7 +45,7 @@ static void @_turn(const %(real)s *rows, %(real)s *columns, int count, int size)
 """
 
 
-def vectors_text(library: str, parts: Sequence[Part], real: str) -> str:
+def vectors_text(library: str, parts: Sequence[TestedFunction], real: str) -> str:
     """The header of the test vectors."""
     lines = [f"/* Test vectors of {library}: inputs, the outputs that they must give, and how far these may be off. "
              "Written by Cayley. */", "", f"#ifndef CAYLEY_{library.upper()}_VECTORS_H",
@@ -58,7 +58,7 @@ def vectors_text(library: str, parts: Sequence[Part], real: str) -> str:
     return "\n".join([*lines, "#endif", ""])
 
 
-def check_text(library: str, parts: Sequence[Part], real: str) -> str:
+def check_text(library: str, parts: Sequence[TestedFunction], real: str) -> str:
     """The header of the function that compares: `<library>_check(report)` is how many numbers are wrong."""
     guard = f"CAYLEY_{library.upper()}_CHECK_H"
     each = "\n".join(_check(library, part, real) for part in parts)
@@ -73,7 +73,7 @@ def check_text(library: str, parts: Sequence[Part], real: str) -> str:
             "    return wrong;\n}\n\n#endif\n")
 
 
-def _constants(part: Part) -> list[tuple[str, Array]]:
+def _constants(part: TestedFunction) -> list[tuple[str, Array]]:
     vectors = part.vectors
     named = _named(part)
     return [*[(named[column.name, side], column.rows[:, 0] if column.scalar and side == "in" else _padded(column.rows))
@@ -83,7 +83,7 @@ def _constants(part: Part) -> list[tuple[str, Array]]:
                                                                                strict=True)]]
 
 
-def _named(part: Part) -> dict[tuple[str, str], str]:
+def _named(part: TestedFunction) -> dict[tuple[str, str], str]:
     """The names of the constants, by the column and its use."""
     taken: list[str] = []
     found = {}
@@ -110,7 +110,7 @@ def _numbers(rows: Array, real: str) -> list[str]:
                                                            initial_indent="    ", subsequent_indent="     ")]
 
 
-def _check(library: str, part: Part, real: str) -> str:
+def _check(library: str, part: TestedFunction, real: str) -> str:
     vectors = part.vectors
     named = _named(part)
     rows = len(vectors.outputs[0].rows)
@@ -136,7 +136,7 @@ def _check(library: str, part: Part, real: str) -> str:
         *(_batch(library, part, real, rows) if part.has_batch else []), "    return wrong;", "}", ""])
 
 
-def _compared(library: str, part: Part, column: Column, out: str, right: str, within: str) -> str:
+def _compared(library: str, part: TestedFunction, column: PortRows, out: str, right: str, within: str) -> str:
     what = identifier(column.name, ())
     return _called(f"        wrong += {library}_compare", [
         "report", f"\"{part.source.name}: {what}\"", "state", out, f"{right}[state]", str(column.rows.shape[1]),
@@ -150,7 +150,7 @@ def _called(function: str, arguments: Sequence[str]) -> str:
                                    break_long_words=False, break_on_hyphens=False, drop_whitespace=True))
 
 
-def _batch(library: str, part: Part, real: str, rows: int) -> list[str]:
+def _batch(library: str, part: TestedFunction, real: str, rows: int) -> list[str]:
     """All states at once: rows become columns, and columns rows again."""
     vectors = part.vectors
     named = _named(part)

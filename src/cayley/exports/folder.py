@@ -12,7 +12,7 @@ from cayley.compiler.precision import PRECISION, dtype_name
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.typing import ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.exports.layouts import LAYOUTS, Layout, Library
+from cayley.exports.layouts import LAYOUTS, FolderLayout, Library
 from cayley.exports.vectors import made_part
 from cayley.model.tree import Tree
 from cayley.systems.system import System
@@ -76,7 +76,7 @@ def export_folder(folder: str | os.PathLike[str], functions: Mapping[str, Kernel
     return ExportedFolder(place, tuple(place / path for path in texts), chosen.commands(library))
 
 
-def _layout(name: str) -> Layout:
+def _layout(name: str) -> FolderLayout:
     if name not in LAYOUTS:
         advice = did_you_mean(name, tuple(LAYOUTS), otherwise=f"; there are {', '.join(LAYOUTS)}")
         raise UnsupportedError(f"there is no layout {shown(name)}{advice}")

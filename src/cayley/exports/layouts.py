@@ -11,7 +11,7 @@ from cayley.exports.check_text import check_text, vectors_text
 from cayley.wording import printable
 
 if TYPE_CHECKING:
-    from cayley.exports.vectors import Part
+    from cayley.exports.vectors import TestedFunction
 
 _LISTS = """\
 # Written by Cayley.
@@ -104,12 +104,11 @@ void loop()
 
 @dataclass(frozen=True)
 class Library:
-    """A library to be written: the name of the library, an identifier; words about it; its functions; the type of its
-    numbers."""
+    """A library to be written: its name (an identifier), a description, its functions and the type of its numbers."""
 
     name: str
     about: str
-    parts: Sequence[Part]
+    parts: Sequence[TestedFunction]
     real: str
 
     @property
@@ -137,14 +136,14 @@ class Library:
                 f"{rows}\n\n{layout}\n")
 
 
-def _first_line(part: Part) -> str:
+def _first_line(part: TestedFunction) -> str:
     """The beginning of the comment of a header, its name aside, up to the end of the sentence."""
     comment = " ".join(line.removeprefix(" * ") for line in part.source.header.splitlines()[1:4])
     _, _, words = comment.partition(": ")
     return f"{words.split('. ')[0].split(' *')[0].strip().rstrip('.')}." if words else "a function."
 
 
-class Layout:
+class FolderLayout:
     """Where the files of a library go."""
 
     title: ClassVar[str]
@@ -166,7 +165,7 @@ class Layout:
             f"{self.tests}/{path}": text.replace("@upper", name.upper()).replace("@", name)}
 
     def project(self, library: Library) -> dict[str, str]:
-        """What the tools read first, and the description for a reader."""
+        """The files that build tools read first, and the description for a reader."""
         raise NotImplementedError
 
     def commands(self, library: Library) -> tuple[str, ...]:
@@ -174,7 +173,7 @@ class Layout:
         raise NotImplementedError
 
 
-class CMake(Layout):
+class CMake(FolderLayout):
     """CMakeLists.txt, include/, src/, tests/: `add_subdirectory` it, or install it and `find_package` it; `ctest`
     checks it."""
 
@@ -194,9 +193,9 @@ class CMake(Layout):
         return "cmake -S . -B build", "cmake --build build", "ctest --test-dir build --output-on-failure"
 
 
-class Arduino(Layout):
-    """library.properties, src/, and a sketch in examples/Check/ that checks it on the board. Numbers are `float`,
-    unless it is said otherwise."""
+class Arduino(FolderLayout):
+    """library.properties, src/, and a sketch in examples/Check/ that checks it on the board. Numbers are `float` by
+    default."""
 
     title = "Arduino"
     real = "float32"
@@ -217,4 +216,4 @@ class Arduino(Layout):
         return ("arduino-cli compile --library . --fqbn arduino:mbed_nano:nanorp2040connect examples/Check",)
 
 
-LAYOUTS: dict[str, Layout] = {"cmake": CMake(), "arduino": Arduino()}
+LAYOUTS: dict[str, FolderLayout] = {"cmake": CMake(), "arduino": Arduino()}

@@ -26,7 +26,7 @@ OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "tw
 FUNCTIONS = (*OF_THE_ROBOT, *OF_CONSTRAINTS, *OF_A_FRAME)
 
 
-class Robot(Protocol):
+class ExportedMechanism(Protocol):
     """A mechanism, which has the functions."""
 
     @property
@@ -39,7 +39,7 @@ class Robot(Protocol):
     def frame_names(self) -> tuple[str, ...]: ...
 
 
-def kernel_named(arm: Robot, words: str) -> tuple[str, Kernel]:
+def kernel_named(arm: ExportedMechanism, words: str) -> tuple[str, Kernel]:
     """A name for the kernel that the words ask for, and the kernel.
 
     >>> arm = cy.load("planar2r")
@@ -74,7 +74,8 @@ def kernel_named(arm: Robot, words: str) -> tuple[str, Kernel]:
     return f"{arm.name}_{function}_{frame}_{chosen}", getattr(arm, function).of(frame, axes=chosen)
 
 
-def export_mechanism(arm: Robot, folder: str | os.PathLike[str], functions: Sequence[str | Kernel | System], *,
+def export_mechanism(arm: ExportedMechanism, folder: str | os.PathLike[str],
+                     functions: Sequence[str | Kernel | System], *,
                      layout: str, dtype: DTypeLike | None, batch: bool, name: str | None,
                      states: Mapping[str, ArrayLike] | None) -> ExportedFolder:
     """See `Mechanism.export`."""
@@ -89,7 +90,7 @@ def export_mechanism(arm: Robot, folder: str | os.PathLike[str], functions: Sequ
                          dtype=dtype, batch=batch, tree=arm.tree, states=states)
 
 
-def _own(arm: Robot, given: Kernel | System) -> tuple[str, Kernel | System]:
+def _own(arm: ExportedMechanism, given: Kernel | System) -> tuple[str, Kernel | System]:
     from cayley.compiler.kernel import Kernel
     from cayley.systems.system import System
     if isinstance(given, System):

@@ -30,7 +30,7 @@ _SAFETY = 16.0
 
 
 @dataclass(frozen=True)
-class Column:
+class PortRows:
     """One input or output: its rows (rows, size), and whether C takes a number in place of an array."""
 
     name: str
@@ -43,10 +43,10 @@ class Vectors:
     """Inputs, right outputs, and for each output (rows) how far it may be off. Of a law with a memory the rows are
     periods, one after the other, from the state that `start` gives: what its `_init` is to be given."""
 
-    inputs: tuple[Column, ...]
-    outputs: tuple[Column, ...]
+    inputs: tuple[PortRows, ...]
+    outputs: tuple[PortRows, ...]
     within: tuple[Array, ...]
-    start: tuple[Column, ...] | None = None
+    start: tuple[PortRows, ...] | None = None
 
 
 def vectors_of_kernel(kernel: Kernel, rows: int, dtype: DTypeLike, *, tree: Tree | None = None,
@@ -96,7 +96,7 @@ def vectors_of_system(system: System, rows: int, dtype: DTypeLike, *, tree: Tree
     exact, single = (_run(program, beginning, drawn, rows, precision) for precision in ("float64", "float32"))
     if not all(np.isfinite(part).all() for part in (*exact, *single)):
         raise UnsupportedError(f"{system.name} has no finite results at random inputs: no test vectors can be made")
-    arguments = [Column(name, np.ravel(value)[None], not block.shape)
+    arguments = [PortRows(name, np.ravel(value)[None], not block.shape)
                  for (name, block), value in zip(system.blocks.items(), start, strict=True) if block.default is None]
     inputs = [v for v in program.inputs if v.name != "x"]
     return Vectors(_columns(inputs, [drawn[v.name] for v in inputs]), _columns(program.outputs[:-1], exact[:-1]),
@@ -155,8 +155,8 @@ def _held(values: Array, dtype: DTypeLike) -> Array:
     return values.astype(dtype_name(dtype)).astype(float)
 
 
-def _columns(variables: Sequence[Variable], values: Sequence[Array]) -> tuple[Column, ...]:
-    return tuple(Column(v.name, part.reshape(len(part), -1), not v.shape)
+def _columns(variables: Sequence[Variable], values: Sequence[Array]) -> tuple[PortRows, ...]:
+    return tuple(PortRows(v.name, part.reshape(len(part), -1), not v.shape)
                  for v, part in zip(variables, values, strict=True))
 
 
@@ -171,7 +171,7 @@ def _allowed(right: Array, rounded: Array, dtype: DTypeLike, *, whole: bool = Fa
 
 
 @dataclass(frozen=True)
-class Part:
+class TestedFunction:
     """The C of a function, and numbers to check it with."""
 
     source: CSource
@@ -180,17 +180,17 @@ class Part:
 
 
 def made_part(name: str, what: Kernel | System, rows: int, dtype: DTypeLike, *, batch: bool = False,
-              tree: Tree | None = None, states: Mapping[str, ArrayLike] | None = None) -> Part:
+              tree: Tree | None = None, states: Mapping[str, ArrayLike] | None = None) -> TestedFunction:
     """The part that a kernel or a system becomes."""
     if isinstance(what, System):
         vectors = (vectors_of_system(what, rows, dtype, tree=tree) if what.blocks else
                    vectors_of_kernel(what.step, rows, dtype, tree=tree, states=states))
-        return Part(what.c_source(name, dtype=dtype), vectors)
+        return TestedFunction(what.c_source(name, dtype=dtype), vectors)
     if not isinstance(what, Kernel):
         raise SignatureError(f"{name!r} is {shown(what)}: what is exported is a kernel, `arm.gravity_forces` or "
                              "`arm.pose.of(\"tool\")`, or a system, `arm.control.pd(...)`")
     if what.signature.names:
         raise SignatureError(f"the kernel {name!r} is of any {', '.join(what.signature.names)}: C needs numbers in its "
                              f"signature {what.signature}")
-    return Part(what.c_source(name, dtype=dtype, batch=batch),
+    return TestedFunction(what.c_source(name, dtype=dtype, batch=batch),
                 vectors_of_kernel(what, rows, dtype, tree=tree, states=states), batch)

@@ -21,7 +21,7 @@ from cayley.errors import GeometryError, SignatureError
 _ENUMERATED = 4  # generators, up to which all faces of the bounds are looked at
 
 
-class Shape:
+class ConvexShape:
     """A core and a radius; `center` (3), `generators` (3, k) and `radius` [m] in the frame that it is fixed to."""
 
     center: Array
@@ -35,7 +35,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Sphere(Shape):
+class Sphere(ConvexShape):
     """A sphere of a radius [m] about a center (3)."""
 
     radius: float
@@ -51,7 +51,7 @@ class Sphere(Shape):
 
 
 @dataclass(frozen=True, eq=False)
-class Capsule(Shape):
+class Capsule(ConvexShape):
     """All within a radius [m] of the segment from `start` (3) to `end` (3)."""
 
     radius: float
@@ -73,7 +73,7 @@ class Capsule(Shape):
 
 
 @dataclass(frozen=True, eq=False)
-class Box(Shape):
+class Box(ConvexShape):
     """A box of a size (3) [m] in the middle of a pose (4, 4)."""
 
     size: FieldArray
@@ -99,7 +99,8 @@ class Box(Shape):
         return self.pose[:3, :3] * (self.size / 2)
 
 
-def distance(one: Shape, other: Shape, pose: ArrayLike | None = None, other_pose: ArrayLike | None = None) -> Array:
+def distance(one: ConvexShape, other: ConvexShape, pose: ArrayLike | None = None,
+             other_pose: ArrayLike | None = None) -> Array:
     """How far (...) [m] two shapes are apart, that are fixed to frames at poses (..., 4, 4), the root's if not given;
     zero or negative where they touch or overlap.
 
@@ -116,13 +117,15 @@ def distance(one: Shape, other: Shape, pose: ArrayLike | None = None, other_pose
     return apart.reshape(batch)[()] - one.radius - other.radius
 
 
-def least_apart(one: Shape, other: Shape, pose: ArrayLike | None = None, other_pose: ArrayLike | None = None) -> Array:
+def least_apart(one: ConvexShape, other: ConvexShape, pose: ArrayLike | None = None,
+                other_pose: ArrayLike | None = None) -> Array:
     """A distance (...) [m] that two shapes are apart at least, at once: of the spheres about them."""
     way, _ = _between(one, other, pose, other_pose)
     return np.linalg.norm(way, axis=-1) - one.reach - other.reach
 
 
-def _between(one: Shape, other: Shape, pose: ArrayLike | None, other_pose: ArrayLike | None) -> tuple[Array, Array]:
+def _between(one: ConvexShape, other: ConvexShape, pose: ArrayLike | None,
+             other_pose: ArrayLike | None) -> tuple[Array, Array]:
     """The way (..., 3) from center to center, and the generators (..., 3, k) of both."""
     poses = [np.eye(4) if p is None else np.asarray(p, dtype=float) for p in (pose, other_pose)]
     for given in poses:

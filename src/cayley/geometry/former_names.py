@@ -23,10 +23,11 @@ from cayley.geometry import motions as mo
 from cayley.geometry import rotations as ro
 from cayley.geometry import tensors as te
 from cayley.geometry.inertia.gyroscope import nodal_axes
+from cayley.geometry.inertia.tensors import MassMoments
 from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
 from cayley.geometry.motions.dual_quaternion import check_real_part
 from cayley.geometry.motions.dual_vector_parameter import dual_ratio
-from cayley.geometry.motions.homogeneous import Parts
+from cayley.geometry.motions.homogeneous import MotionParts
 from cayley.geometry.motions.pose_integration import IntegratedPoses
 from cayley.geometry.pose import Pose
 from cayley.geometry.rates.charts import chart, euler_chart
@@ -55,6 +56,7 @@ _RUN = ".simulate(start, times=times, inputs=...) of cayley.machines, which give
 _SYSTEMS = {"attitude": f"rotating_body(inertia){_RUN}; start has `orientation` and `angular_velocity`",
             "body": f"rigid_body(body){_RUN}; start has `position`, `velocity`, `orientation` and `angular_velocity`",
             "gyroscope": f"gyroscope(I0, I, axes=...){_RUN}; start has `angles` and `rates`"}
+_RENAMED = {"PosePath": IntegratedPoses, "Moments": MassMoments, "euler_rate_kernels": euler_chart}
 _MOVED = ("OrthogonalPath", "TensorState", "TensorTrajectory", "integrate_orthogonal", "simulate_by_tensors")
 
 
@@ -71,12 +73,10 @@ def former(name: str) -> tuple[Any, str]:
     instead = _SYSTEMS.get((simulated[1] or simulated[2]).lower()) if simulated else None
     if instead:
         raise UnsupportedError(f"{name} is gone, because one body is a system like any other: write {instead}")
-    if name == "PosePath":
-        return IntegratedPoses, "write IntegratedPoses"
+    if name in _RENAMED:
+        return _RENAMED[name], f"write {_RENAMED[name].__name__}"
     if name in _MOVED:
         return getattr(import_module("cayley.machines"), name), f"it is `cayley.machines.{name}` now"
-    if name == "euler_rate_kernels":
-        return euler_chart, "write euler_chart"
     return (_of_table(name) if name in TABLE else OTHERS.get(name),
             "its formula in cayley/geometry/former_names.py is short enough to be written where it is needed")
 
@@ -291,10 +291,10 @@ TABLE: dict[str, tuple[str, Callable[..., None] | None, Text]] = {  # signature,
     "homogeneous_from_point": ("(3),()->(4)", None, lambda point, scale: scale * np.concatenate([point, [1.0]])),
     "point_from_homogeneous": ("(4)->(3)", check_finite_point, lambda x:
         divisible(np.abs(x[3])) * x[:3] / (divisible(np.abs(x[3])) * x[3])),
-    "parts_of_pose": ("(4,4)->(3,3),(3)", _pose, lambda T: Parts(T[:3, :3], T[:3, 3])),
+    "parts_of_pose": ("(4,4)->(3,3),(3)", _pose, lambda T: MotionParts(T[:3, :3], T[:3, 3])),
     "split_translation_first": ("(4,4)->(4,4),(4,4)", _pose, lambda T: TranslationFirst(
         Pose(np.eye(3), T[:3, 3]).matrix, Pose(T[:3, :3], np.zeros(3)).matrix)),
-    "split_rotation_first": ("(4,4)->(4,4),(4,4)", _pose, lambda T: Parts(
+    "split_rotation_first": ("(4,4)->(4,4),(4,4)", _pose, lambda T: MotionParts(
         Pose(T[:3, :3], np.zeros(3)).matrix, Pose(np.eye(3), T[:3, :3].T @ T[:3, 3]).matrix)),
     "klein_defect": ("(6)->()", None, lambda line: (line[:3] @ line[3:]) / (line[:3] @ line[:3])),
     "line_transform": ("(4,4)->(6,6)", _pose, lambda T_ab: force_transform(T_ab[:3, :3], T_ab[:3, 3])),

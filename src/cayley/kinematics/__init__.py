@@ -12,4 +12,4 @@ array([2.3, 0. , 0. ])
 
 from cayley.lazy_names import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = lazy_names(__name__, __file__, former={"Ellipsoid": "JacobianEllipsoid"})

@@ -142,10 +142,10 @@ from cayley.kinematics.loops.closing import close as close
 from cayley.kinematics.loops.following_inputs import InputPath as InputPath
 from cayley.kinematics.loops.following_inputs import follow_inputs as follow_inputs
 from cayley.kinematics.singular.indices import (
-    Ellipsoid as Ellipsoid,
+    Indices as Indices,
 )
 from cayley.kinematics.singular.indices import (
-    Indices as Indices,
+    JacobianEllipsoid as JacobianEllipsoid,
 )
 from cayley.kinematics.singular.indices import (
     condition_number as condition_number,

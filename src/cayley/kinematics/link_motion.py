@@ -112,7 +112,8 @@ def link_motion_kernel(tree: Tree, axes: str, relative_to: str) -> MechanismKern
     return cast("MechanismKernel[LinkMotion]", made)
 
 
-def _observers(tree: Tree, q: Array, qd: Array, qdd: Array, found: list[Moving], relative_to: str) -> list[Moving]:
+def _observers(tree: Tree, q: Array, qd: Array, qdd: Array, found: list[Moving],
+               relative_to: str) -> list[Moving]:
     """For each body what it is seen from; the root, which nothing carries, from itself."""
     if relative_to == PARENT:
         return [found[0], *[found[parent] for parent in tree.parents]]

@@ -66,8 +66,8 @@ def moved_wrench(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str, 
                  to_axes: str, to: str) -> Array:
     """The same load (6), with its moment about the origin of the frame `to` ("world": the root's), in other axes.
 
-    What it was is said as in `joint_forces_that_exert`; `to_axes` as there, "body" being the frame's own again.
-    Yamamoto (2.5), (2.6).
+    Its old point and axes are given as in `joint_forces_that_exert`, and `to_axes` likewise, with "body" for the
+    frame's own. Yamamoto (2.5), (2.6).
     """
     f, m = _in_own_axes(tree, q, wrench, frame, axes, at)
     m = m - np.cross(point_in(tree, q, frame, to), f)

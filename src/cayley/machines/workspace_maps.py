@@ -46,7 +46,7 @@ _LINES = (("inverse", _INK, "inverse singularity: a leg straight or folded"),
           ("limits", "#1b6ca8", "limit of a joint"), ("direct", "#d1495b", "direct singularity: a motion is gained"))
 
 
-class Posture(NamedTuple):
+class PointMargins(NamedTuple):
     """Of a point of the plane: margins of the legs' reach (r) and of limits (l), Jx (m, m) and the diagonal Jq (m)."""
 
     reach: Array
@@ -118,9 +118,9 @@ def five_bar_map(linkage: FiveBar, mode: int, crank_limits: ArrayLike | None, bo
     """The map of the point."""
     cranks = _Cranks.of(mode, crank_limits, 2)
 
-    def posture(P: Array, at: Array) -> Posture:
+    def posture(P: Array, at: Array) -> PointMargins:
         theta, legs = cranks.legs(P, linkage.pivots, linkage.cranks, linkage.rods)
-        return Posture(legs, cranks.margins(theta), *linkage.jacobians(P, theta))
+        return PointMargins(legs, cranks.margins(theta), *linkage.jacobians(P, theta))
 
     def sketch(P: Array) -> list[Array]:
         ends = linkage.crank_ends(linkage.inverse_position(P)[mode])
@@ -135,10 +135,10 @@ def planar_3rrr_map(machine: Planar3RRR, phi: float, mode: int, crank_limits: Ar
     """The map of the platform's centre, at one orientation."""
     cranks = _Cranks.of(mode, crank_limits, 3)
 
-    def posture(P: Array, at: Array) -> Posture:
+    def posture(P: Array, at: Array) -> PointMargins:
         theta, legs = cranks.legs(P, machine.feet(at[0]), machine.cranks, machine.rods)
         Jx, Jq = machine.jacobians(np.concatenate([P, at]), theta)
-        return Posture(legs, cranks.margins(theta), Jx / np.array([1.0, 1.0, machine.side / np.sqrt(3)]), Jq)
+        return PointMargins(legs, cranks.margins(theta), Jx / np.array([1.0, 1.0, machine.side / np.sqrt(3)]), Jq)
 
     def sketch(P: Array) -> list[Array]:
         corners = machine.vertices([*P, phi])
@@ -157,7 +157,7 @@ def delta_map(machine: TranslationalDelta, height: float, mode: int, crank_limit
     outwards = np.stack([np.cos(machine.directions), np.sin(machine.directions)], axis=1)
     out = machine.base - machine.platform
 
-    def posture(P: Array, at: Array) -> Posture:
+    def posture(P: Array, at: Array) -> PointMargins:
         theta = []
         legs = []
         for (cos, sin), side in zip(outwards, cranks.sides, strict=True):
@@ -166,7 +166,7 @@ def delta_map(machine: TranslationalDelta, height: float, mode: int, crank_limit
             theta.append(crank_angle(np.arctan2(at[0], x), *leg, side))
             legs.append(reach_margin(*leg))
         angles = np.array(theta)
-        return Posture(np.array(legs), cranks.margins(angles), *machine.jacobians(np.concatenate([P, at]), angles))
+        return PointMargins(np.array(legs), cranks.margins(angles), *machine.jacobians(np.concatenate([P, at]), angles))
 
     return _map(machine, posture, [float(height)], cranks.key,
                 _box(box, out * outwards, np.full(3, machine.crank + machine.rod)), resolution,
@@ -183,13 +183,13 @@ def stewart_map(machine: StewartPlatform, rotation: ArrayLike, height: float, le
         raise ConventionError(f"legs from {shortest:.6g} m to {longest:.6g} m have no length: the shortest comes first")
     radius = float(np.linalg.norm(machine.platform, axis=1).max()) or 1.0
 
-    def posture(P: Array, at: Array) -> Posture:
+    def posture(P: Array, at: Array) -> PointMargins:
         place = np.array([[P[0]], [P[1]], [at[0]]])
         pose = np.block([[at[3:].reshape(3, 3), place], [np.zeros((1, 3)), np.ones((1, 1))]])
         squares = [leg @ leg for leg in machine.legs(pose)]
         margins = [margin for square in squares for margin in (square - at[1]**2, at[2]**2 - square)]
         J = machine.jacobian(pose) / np.array([1.0] * 3 + [radius] * 3)
-        return Posture(np.zeros(0), np.array(margins), J, np.ones(6))
+        return PointMargins(np.zeros(0), np.array(margins), J, np.ones(6))
 
     feet = (machine.base - machine.platform @ R.T)[:, :2]
     return _map(machine, posture, [float(height), shortest, longest, *R.ravel()], (),
@@ -244,11 +244,12 @@ def _box(box: ArrayLike | None, feet: Array, reach: Array) -> ArrayLike:
     return low - _ROOM * (high - low), high + _ROOM * (high - low)
 
 
-def _map(machine: object, posture: Callable[[Array, Array], Posture], slices: Sequence[float], key: tuple[object, ...],
+def _map(machine: object, posture: Callable[[Array, Array], PointMargins], slices: Sequence[float],
+         key: tuple[object, ...],
          box: ArrayLike, resolution: int, title: str, sketch: Callable[[Array], Sequence[Array]] | None = None
          ) -> WorkspaceMap:
-    """The map of postures in a slice over a box ((left, bottom), (right, top)) with so many places along its longer
-    side; what is compiled is kept for other slices."""
+    """The map of postures in a slice over a box ((left, bottom), (right, top)) with a number of places along its longer
+    side; compiled kernels are kept for other slices."""
     fields = kept(machine, ("workspace", key), lambda: _Fields.of(posture, len(slices)))
     at = np.array(slices)
     horizontal, vertical = grid_of(box, resolution)
@@ -285,7 +286,7 @@ class _Fields(NamedTuple):
     legs: int
 
     @staticmethod
-    def of(posture: Callable[[Array, Array], Posture], slices: int) -> _Fields:
+    def of(posture: Callable[[Array, Array], PointMargins], slices: int) -> _Fields:
         probe = posture(np.array([0.1234567, 0.2345678]), np.full(slices, 0.3))
         m = len(probe.Jq)
         jacobians = kernel(f"(2),({slices})->({m},{m}),({m})", inputs=("P", "at"), outputs=("Jx", "Jq"))(

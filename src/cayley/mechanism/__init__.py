@@ -1,11 +1,10 @@
-"""`Mechanism`: the one object that a user has of a robot. The data are the tree's; the algorithms come from the layers
-below.
+"""`Mechanism`: the user's view of a robot. Its data are in its tree, its algorithms in the layers below.
 
-What is computed for a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over
-leading axes of its arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its counts,
-equations, derivatives and C.
+A function of a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over the leading
+axes of its arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its operation counts,
+equations, derivatives and C code.
 
-A method imports what it needs when it is first called, so that whoever reads a robot waits for nothing else.
+Methods import their modules at the first call, so that loading a robot stays fast.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from cayley.lazy_names import with_former_names
 from cayley.mechanism.changes import Changes
 from cayley.mechanism.dynamics import Dynamics
 from cayley.mechanism.kinematics import Kinematics
-from cayley.mechanism.motion import Motion
+from cayley.mechanism.motion import MotionMethods
 from cayley.mechanism.output import Output
 from cayley.mechanism.room import with_explained_calls
 from cayley.mechanism.rooms import FORMER
@@ -46,11 +45,11 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
 
     floating_base  its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd with
                    the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`
-    missing_mass   the mass [kg] of moving bodies for which the file has none: 0.0 for dummy links. Dynamics refuse them
-                   by name if nothing is said
+    missing_mass   the mass [kg] of moving bodies for which the file has none: 0.0 for dummy links. Without it, dynamics
+                   raise an error that names them
     gravity        the acceleration of free fall (3) in the axes of the root [m/s^2], instead of the file's
-    exact_angles   of URDF and SDF: 1.5708 is pi/2, as far as its digits go; False: angles are as they are written
-    arguments      of xacro, by name: {"prefix": "left_"}
+    exact_angles   of URDF and SDF: 1.5708 is read as pi/2; with False, angles are used as written
+    arguments      of xacro: {"prefix": "left_"}
     trust          whether you trust the author of the file: then a xacro file may run Python and read the environment,
                    and every file may name others that lie anywhere. Without it, it may not, and says where it would
 
@@ -66,8 +65,8 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
 
 
 def catalogue() -> tuple[str, ...]:
-    """The names of the robot models that `load` knows: arms; machines with loops, which are closed at q = 0; and robots
-    with meshes, whose files come with `pip install 'cayley[robots]'`.
+    """The names of the robot models that `load` knows: arms, machines with loops (closed at q = 0), and robots with
+    meshes, whose files come with `pip install 'cayley[robots]'`.
 
     >>> "panda" in cy.catalogue(), "stewart" in cy.catalogue(), "anymal_c" in cy.catalogue()
     (True, True, True)
@@ -82,35 +81,34 @@ class WantsTreeError(TraceError, AttributeError):
 @with_former_names(FORMER)
 @with_explained_calls
 @with_other_names
-class Mechanism(Kinematics, Dynamics, Motion, Output, Changes):
+class Mechanism(Kinematics, Dynamics, MotionMethods, Output, Changes):
     """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
-    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are those of its `tree`: `name`, `bodies`,
-    `joints`, `frames`, `gravity`; its sizes `nq` and `nv`. Every body is a frame by its own name;
-    the end effector of the robots here is the frame "tool". Functions of the packages below (`cayley.kinematics`,
-    `cayley.simulation`, `cayley.drawing` and so on) take the tree.
+    Create one with `load`, `Mechanism.from_dh` or `Mechanism.of`. The names of bodies are also names of frames, and the
+    end effector of the robots in the catalogue is the frame "tool". Functions of the packages (`cayley.kinematics`,
+    `cayley.simulation`, `cayley.drawing` and so on) take the mechanism's `tree`.
 
-    What is computed for a frame is asked with its name, `arm.pose(q, "tool")`; the kernel behind it, with its counts,
-    equations, derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself:
+    Functions of a frame take its name: `arm.pose(q, "tool")`. The kernel behind it, with its operation counts,
+    equations, derivatives and C code, is `arm.pose.of("tool")`. Functions without a frame are kernels themselves:
     `arm.gravity_forces.c_source()`.
 
     `q` (..., nq) is the configuration, `qd` (..., nv) the velocity, `qdd` (..., nv) the acceleration. Twists are (v;
-    w), wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The
-    reference point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame,
-    for the point of the body that is there now.
+    w), wrenches (f; m). `axes` must be given: "world" (the root's), "body" (the frame's own), or the name of a frame.
+    The reference point is the frame's origin unless `at` gives another: coordinates (..., 3) in the frame, or the name
+    of a frame whose origin is meant.
 
-    Functions that are not asked for every week stand in rooms:
+    Less common functions are grouped by subject:
 
-    arm.control          laws, motors and error models
-    arm.loops            loops and other constraints: closing, mobility, assemblies, dead centres, actuation
-    arm.configurations   configurations that have a name, and checks of any
+    arm.control          controllers, motors and error models
+    arm.loops            loops and other constraints: closing, mobility, assembly modes, dead centres, actuation
+    arm.configurations   named configurations ("ready", "home"), and checks of configurations
     arm.dexterity        manipulability, singularities, payload
     arm.centroidal       momentum about the centre of mass
-    arm.identification   linear models of the parameters, regressors, fits
-    arm.formulations     published formulations, parts of the equations, operation counts
+    arm.identification   regressors, base parameters, fits to measurements
+    arm.formulations     published formulations, terms of the equations, operation counts
     arm.pictures         workspaces, payload charts, maps
-    arm.variants         the mechanism reduced, a part of it, or with other parts
-    arm.tree             bodies, joints, frames, constraints and their numbers
+    arm.variants         reduced models, subtrees, and mechanisms with other bodies, joints or constraints
+    arm.tree             the model: bodies, joints, frames, constraints and their numbers
 
     >>> arm = cy.load("planar2r")
     >>> arm.pose([0.0, 0.0], "tool").shape, arm.jacobian(np.zeros((10, 2)), "tool", axes="world").shape
@@ -146,9 +144,9 @@ class Mechanism(Kinematics, Dynamics, Motion, Output, Changes):
 
         Rows are `DHRow`, or (theta, d, a, alpha) [rad, m, m, rad]: numbers, or texts as a book has them, ("q1 + pi/2",
         0.3, 0, "pi/2"), with the coordinate in theta of a revolute joint, in d of a prismatic one. `base` and `tool`
-        (4, 4) are the poses of frame 0 in the root and of the tool in frame n; `masses` (n) [kg], `centers` (n, 3) [m]
-        and `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; `gravity` (3) is (0, 0, -9.81) if not
-        given. A `ModelWarning` says what was perhaps not meant, as angles of more than a turn; see
+        (4, 4) are the poses of frame 0 in the root and of the tool in frame n. `masses` (n) [kg], `centers` (n, 3) [m]
+        and `inertias` (n, 3, 3) [kg m^2] belong to the links, in their frames. `gravity` (3) is (0, 0, -9.81) by
+        default. A `ModelWarning` says what was perhaps not meant, as angles of more than a turn; see
         `model.denavit_hartenberg.conversion.tree_from_dh`.
 
         >>> cy.Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")

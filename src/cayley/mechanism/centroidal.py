@@ -23,9 +23,8 @@ class Centroidal(Room):
 
     @one_kernel("q")
     def momentum_matrix(self) -> Kernel:
-        """`momentum_matrix(q)`: A (..., 6, nv), the centroidal momentum by the velocities, rows (linear;
-        angular); of a mechanism with constraints by those of all coordinates of its tree. See
-        `cayley.dynamics.centroidal`.
+        """`momentum_matrix(q)`: A (..., 6, nv), the centroidal momentum by the velocities, rows (linear; angular). With
+        constraints the columns belong to all coordinates of the tree. See `cayley.dynamics.centroidal`.
 
         >>> arm = cy.load("s1_f2")
         >>> np.allclose(arm.centroidal.momentum_matrix([0.3, -0.7]) @ [1.1, -0.4],

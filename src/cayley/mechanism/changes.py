@@ -1,4 +1,4 @@
-"""Changes of a mechanism, which give a new one: payloads, frames, drives, joints that are locked."""
+"""Changes of a mechanism, each of which returns a new one: payloads, frames, drives, locked joints."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Self
 from cayley.compiler.typing import ArrayLike
 from cayley.mechanism import functions
 from cayley.mechanism.data import Data
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Friction
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.winding import Winding
 
 
 class Changes(Data):
-    """Usual changes of a mechanism; each gives a new one. `arm.variants` has the others."""
+    """Common changes of a mechanism, each of which returns a new one. `arm.variants` has the others."""
 
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
@@ -27,20 +27,21 @@ class Changes(Data):
 
     def with_payload(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None, name: str | None = None) -> Self:
-        """The same mechanism with a body of `mass` [kg] fixed to a frame, a load or a tool; `center` and `inertia`
-        (about it; none of a point load) are in the frame's axes. Its `name`: "payload1" and so on, if none is given.
-        What no body can have is refused.
+        """The same mechanism with a body of `mass` [kg] fixed to a frame, a load or a tool. `center` and the `inertia`
+        about it (zero by default) are in the frame's axes. The default `name` is "payload1" and so on. Physically
+        impossible values raise an error.
 
         >>> cy.load("planar2r").with_payload("tool", 2.0).variants.without_payload()
         <planar2r: 3 bodies, 2 joints, nq = 2, nv = 2>
         """
         return type(self)(self.tree.with_payload(frame, mass, center=center, inertia=inertia, name=name))
 
-    def with_joint(self, joint: str, *, motion: Motion | None = None, placement: ArrayLike | None = None,
+    def with_joint(self, joint: str, *, motion: JointKind | None = None, placement: ArrayLike | None = None,
                    lower: ArrayLike | None = None, upper: ArrayLike | None = None, velocity: ArrayLike | None = None,
                    effort: ArrayLike | None = None) -> Self:
-        """The same mechanism with another kind, placement (4, 4) in the parent or limits of one joint; what is not
-        given stays. Kinds are those of `cayley.model.joint_kinds`; limits are numbers, or one for each coordinate.
+        """The same mechanism with another kind, placement (4, 4) in the parent or limits of one joint; the rest is
+        unchanged. `cayley.model.joint_kinds` has the kinds; limits are numbers, or arrays with one entry per
+        coordinate.
 
         >>> cy.load("planar2r").with_joint("joint2", lower=-1.0, upper=1.0).upper
         array([inf,  1.])
@@ -49,8 +50,8 @@ class Changes(Data):
                                                upper=upper, velocity=velocity, effort=effort))
 
     def with_friction(self, joint: str | Sequence[str], *, viscous: ArrayLike = 0.0, coulomb: ArrayLike = 0.0) -> Self:
-        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N], or in several, the same in
-        all or one for each; dynamics have it `including("friction")`.
+        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N], or in several, with one
+        value for all or one for each. Dynamics ignore it without `including("friction")`.
 
         >>> arm = cy.load("planar2r")
         >>> arm.with_friction(arm.joint_names, viscous=[0.2, 0.1]).joints[1].friction
@@ -61,24 +62,24 @@ class Changes(Data):
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
-                   spring: Spring | None = None, friction: Friction | None = None,
+                   spring: SpringKind | None = None, friction: Friction | None = None,
                    winding: Winding | None = None) -> Self:
         """The same mechanism with another drive of one joint, elastic if it has a `stiffness` [N m/rad, N/m] (and a
-        `damping`), or a `spring` of any kind in `cayley.model.spring_kinds`; the rest says what the rotor is, see
-        `cayley.model.rotor.Rotor`. Dynamics have it `including("elastic drives")`."""
+        `damping`), or a `spring` of any kind in `cayley.model.spring_kinds`; the rest describes the rotor, see
+        `cayley.model.rotor.Rotor`. Dynamics ignore it without `including("elastic drives")`."""
         return type(self)(self.tree.with_drive(joint, stiffness=stiffness, damping=damping, gear=gear, inertia=inertia,
                                               mass=mass, center=center, tensor=tensor, carrier=carrier, place=place,
                                               spring=spring, friction=friction, winding=winding))
 
     def including(self, *terms: str) -> Self:
-        """The same mechanism with parts of its drives in all its dynamics, and no others:
+        """The same mechanism with these parts of its drives, and no others, in all its dynamics:
 
-        "armature"                the inertia of rotors behind their gears, of drives that are rigid
-        "friction"                that of the joints
-        "springs"                 those of the joints, with their motors held at zero
+        "armature"                reflected inertia of the rotors of rigid drives
+        "friction"                friction of the joints
+        "springs"                 springs of the joints, with the motors held at zero
         "elastic drives"          motors that drive joints through springs: q is followed by the motors' angles, and
                                   rotors that are known as bodies have all their inertia forces
-        "reduced elastic drives"  the same, with rotors whose energy is that of their own spin
+        "reduced elastic drives"  the same, neglecting all energy of the rotors except that of their spin
         "geared drives"           rotors of rigid drives, known as bodies, that turn with their joints
 
         >>> arm = cy.load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3)
@@ -89,9 +90,9 @@ class Changes(Data):
         return type(self)(self.tree.including(*terms))
 
     def locked(self, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None) -> Self:
-        """The same mechanism with joints fixed where they are in a configuration `q` (nq), at their zeros if none is
-        given, or at values of their own, {joint: value}. Loops and constraints between frames stay; mimic joints are
-        locked with the joint that they follow. `freed` lets them go.
+        """The same mechanism with joints fixed at their values in a configuration `q` (nq), by default at zero, or at
+        given values, {joint: value}. Loops and constraints between frames stay; mimic joints are locked with the joint
+        that they follow. `variants.freed` unlocks them.
 
         >>> arm = cy.load("panda").locked(["panda_joint5", "panda_joint6"])
         >>> arm.nq, arm.variants.freed("panda_joint5").nq
@@ -99,12 +100,12 @@ class Changes(Data):
         """
         return type(self)(functions.locked(self.tree, joints, q))
 
-    def attached(self, other: Data | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
+    def attached(self, other: Data | Body, at: str, *, pose: ArrayLike | None = None, motion: JointKind | None = None,
                  prefix: str = "") -> Self:
         """The same mechanism carrying another, or a body, at a frame or body: a gripper on an arm, an arm on a cart. It
-        is fixed there, at a `pose` (4, 4) in the frame, or moves by a joint of the kind `motion`. A `prefix` before
-        its names tells it from what is there. Its loops, mimic joints, drives and named configurations come along;
-        gravity is that of the one that carries.
+        is fixed there, at a `pose` (4, 4) in the frame, or moves by a joint of the kind `motion`. A `prefix` keeps its
+        names distinct. Its loops, mimic joints, drives and named configurations are kept; gravity is taken from the
+        carrying mechanism.
 
         >>> cy.load("two_wheel_robot").attached(cy.load("scara"), at="chassis").nq
         11

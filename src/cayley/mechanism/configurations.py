@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Configurations(NamedConfigurations, Room):
-    """Configurations of a mechanism: those that have a name, as a mapping, and checks of any.
+    """Named configurations of a mechanism, as a mapping, and checks of configurations.
 
     Names come from SRDF files beside the URDF file, keyframes of MJCF, `[configurations]` of TOML, the catalogue, and
     `arm.variants.with_configuration`.

@@ -1,4 +1,4 @@
-"""Data of a mechanism: its bodies, joints and frames by name, which are those of its tree."""
+"""Data of a mechanism: its bodies, joints and frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cayley.showing import Pictured
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Data(Pictured):
-    """Data of a mechanism: its bodies, joints and frames by name, which are those of its tree."""
+    """Data of a mechanism: its bodies, joints and frames."""
 
     tree: Tree
 

@@ -11,13 +11,14 @@ from cayley.mechanism import functions
 from cayley.mechanism.room import Room, forwarded
 
 if TYPE_CHECKING:
-    from cayley.dynamics.identification import LinearModel
+    from cayley.dynamics.identification import RegressorModel
     from cayley.dynamics.identification.force_sensitivity import ForceSensitivity
     from cayley.dynamics.linearised.identified_discrete_model import IdentifiedCoefficients
 
 
 class Identification(Room):
-    """Models that are linear in the parameters of a mechanism, and how much forces depend on each parameter."""
+    """Models that are linear in the inertial parameters of a mechanism, and sensitivities of forces to each parameter.
+    """
 
     linear_model = forwarded(lambda: functions.linear_model)
 
@@ -77,6 +78,6 @@ class Identification(Room):
         """
         return functions.fit_coefficients(self.tree, states, forces, next_states, dt)
 
-    def _energy_model(self) -> LinearModel:
+    def _energy_model(self) -> RegressorModel:
         """The linear model whose parameters have the energies that the mechanism has."""
         return self.linear_model(joint_terms=["rotor"] if "armature" in self.tree.included else [])

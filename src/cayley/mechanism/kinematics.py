@@ -36,7 +36,8 @@ class Kinematics(Data):
 
     @family("q", "point")
     def point(self, frame: str, *, relative_to: str = "world") -> Kernel:
-        """`point(q, point, frame, relative_to="world")`: where a point (..., 3) of a frame is, seen from another [m].
+        """`point(q, point, frame, relative_to="world")`: the position (..., 3) of a point of a frame, in the root's
+        frame or another [m].
 
         >>> cy.load("planar2r").point([0.0, np.pi / 2], [0.1, 0.0, 0.0], "tool").round(12)
         array([0.5, 0.5, 0. ])
@@ -48,7 +49,8 @@ class Kinematics(Data):
         """`coordinates(q, frame, orientation="zyx moving")`: position and orientation (..., 6 or 7) of a frame; see
         `kinematics.orientation`.
 
-        `SingularityError` where a vector-parameter is infinite, at half-turns; the kernel's `unchecked` does not look.
+        Raises `SingularityError` at half-turns, where a vector-parameter is infinite; the kernel's `unchecked` does not
+        check.
 
         >>> cy.load("planar2r").coordinates([0.0, np.pi / 2], "tool", orientation="rotation vector").round(6)
         array([0.5 , 0.4 , 0. , 0. , 0. , 1.570796])
@@ -90,7 +92,7 @@ class Kinematics(Data):
     @family("q", "qd", given=["at"])
     def frame_bias(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None) -> Kernel:
         """`frame_bias(q, qd, frame, axes=..., at=None)`: Jdot qd (..., 6), the part of `acceleration` that comes from
-        the velocity alone: acceleration = jacobian @ qdd + frame_bias, in whatever axes. In those of the world it is
+        the velocity alone: acceleration = jacobian @ qdd + frame_bias, in any axes. In the world's axes it is
         jacobian_rate @ qd.
 
         >>> cy.load("planar2r").frame_bias([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
@@ -146,7 +148,8 @@ class Kinematics(Data):
         """`analytic_jacobian(q, frame, orientation="zyx moving")`: the rates of `coordinates` by the velocities, (...,
         6 or 7, nv).
 
-        `SingularityError` where the parameters of the orientation are singular; the kernel's `unchecked` does not look.
+        Raises `SingularityError` where the orientation parameters are singular; the kernel's `unchecked` does not
+        check.
 
         >>> cy.load("planar2r").analytic_jacobian([0.0, 0.0], "tool", orientation="quaternion")[6]
         array([0.5, 0.5])
@@ -166,8 +169,8 @@ class Kinematics(Data):
         """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and
         without gravity.
 
-        The wrench (..., 6) is what the frame's body exerts on its surroundings; of one that acts ON it, the sign is the
-        other. Of a mechanism with loops they are the forces of its actuated joints, zero at the others.
+        The wrench (..., 6) is exerted by the frame's body on its surroundings; a wrench that acts ON the body has the
+        opposite sign. For a mechanism with loops the actuated joints have the forces, and the others zero.
 
         >>> up = [0.0, 10.0, 0.0, 0.0, 0.0, 0.0]
         >>> cy.load("planar2r").joint_forces_that_exert([0.0, 0.0], up, "tool", axes="world")
@@ -196,9 +199,9 @@ class Kinematics(Data):
     def inverse_kinematics(self, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,
                            tolerance: float = 1e-10, limits: bool = True, task: TaskRows = "pose", axes: str = "world",
                            restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
-        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search from `start` (..., nq), then
-        from random ones; see `kinematics.inverse.inverse_kinematics`. A task may be less: points (..., 3) are targets
-        of `task="position"`, (x, y) of `task="xy"`.
+        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search from `start` (..., nq), then from
+        random ones; see `kinematics.inverse.inverse_kinematics`. The target may be a point (..., 3) with
+        `task="position"`, or (x, y) with `task="xy"`.
 
         >>> arm = cy.load("ur5")
         >>> found = arm.inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
@@ -215,9 +218,9 @@ class Kinematics(Data):
                                reference: ArrayLike | None = None) -> AllSolutions:
         """All configurations (..., m, nq) that bring a frame to poses (..., 4, 4), in closed form; see `AllSolutions`.
 
-        For planar arms of two and three joints, SCARA and Stanford arms, arms with a spherical wrist, and the UR
-        family; `UnsupportedError` says why an arm is none of these. `reference` chooses among whole turns, and values
-        for free joints.
+        Supports planar arms of two and three joints, SCARA and Stanford arms, arms with a spherical wrist, and the UR
+        family; `UnsupportedError` says why another arm is not supported. `reference` chooses among whole turns, and
+        gives values for free joints.
 
         >>> arm = cy.load("ur5")
         >>> found = arm.all_inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
@@ -231,8 +234,8 @@ class Kinematics(Data):
 
     def random_configuration(self, size: int | tuple[int, ...] = (), *,
                              seed: int | np.random.Generator | None = None) -> Array:
-        """Configurations (*size, nq) within the limits; see `cayley.model.configurations`. Of a mechanism with loops,
-        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.loops.closing`.
+        """Random configurations (*size, nq) within the limits; see `cayley.model.configurations`. With loops, rods or
+        couplings they are closed, in any assembly mode; see `cayley.kinematics.loops.closing`.
 
         >>> cy.load("ur5").random_configuration((2, 3), seed=0).shape
         (2, 3, 6)
@@ -244,7 +247,7 @@ class Kinematics(Data):
 
     @one_kernel("q", "qd")
     def integrate(self) -> Kernel:
-        """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
+        """`integrate(q, qd)`: the configuration that the constant velocity qd reaches from q in unit time."""
         return functions.integrate_kernel(self.tree)
 
     @one_kernel("start", "end")

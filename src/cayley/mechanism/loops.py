@@ -197,9 +197,9 @@ class Loops(Room, Sequence[Loop]):
     @one_kernel("q", "qd", "tau")
     def needed_friction(self) -> Kernel:
         """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each wheel, disc and
-        ball, in the order of `constraints`: the force along the ground by that across it. Where it is more than the
-        coefficient of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does
-        not tell, as of two wheels on one axle: see `slip_check`."""
+        ball, in the order of `constraints`: the force along the ground by that across it. Where it exceeds the
+        coefficient of friction the wheel slips. It is infinite where the wheel would have to pull, and NaN where it is
+        statically indeterminate, as for two wheels on one axle: see `slip_check`."""
         return functions.needed_friction_kernel(self.tree)
 
     def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:

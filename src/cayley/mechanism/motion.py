@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from cayley.systems import System
 
 
-class Motion(Data):
+class MotionMethods(Data):
     """A mechanism in time: controlled, simulated, swept over states."""
 
     # Motion in time
 
     @property
     def control(self) -> ArmControl:
-        """Laws, motors and error models of this arm, by their names.
+        """Controllers, motors and error models of this arm.
 
         >>> cy.load("planar2r").control.computed_torque(100.0, 20.0)
         <system computed torque: inputs q, qd, target, target_qd, target_qdd; outputs tau; parameters kp, kd>
@@ -45,10 +45,10 @@ class Motion(Data):
     def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = (),
                limits: str | float = "ignore") -> System:
         """The mechanism as a system, with the state (`q`, `qd`), the input `tau` and, for each frame of `wrenches`, the
-        input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one. With words for
-        `parameters`, as in `with_parameters`, it has the parameter `parameters` (p), which each trajectory of a rollout
-        may have its own of: `system.rollout(parameters=["parameters"])` takes `parameters={"parameters": numbers}`
-        (..., p), and an environment of `cayley.learning` has them among what `start` gives (docs/robots/parameters.md).
+        input `wrench_<frame>` (6): to be connected with motors, controllers and other systems. `parameters`, words as
+        in `with_parameters`, become the parameter `parameters` (p), which may differ between the trajectories of a
+        rollout: `system.rollout(parameters=["parameters"])` takes `parameters={"parameters": numbers}` (..., p), and
+        `start` of an environment of `cayley.learning` may return them (docs/robots/parameters.md).
 
         Dry friction that the mechanism includes belongs to the system: joints stick and slip, in `simulate` and in
         compiled rollouts. `limits` of joints: "ignore" them, "inelastic" or "elastic" stops, the coefficient of
@@ -70,9 +70,9 @@ class Motion(Data):
                  method: str | type = "DOP853", rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf,
                  max_events: int = 1000, max_evaluations: int | None = None, control_period: float | None = None,
                  parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
-        """The motion from a state `until` a time [s] or at the given `times`, by an integrator with error control, with
-        events and stops; see `cayley.simulation.simulate`. Friction that the mechanism knows and does not include is
-        told by a `ModelWarning`, once.
+        """Simulate the motion from a state `until` a time [s], or at given `times`, with error control, events and
+        joint stops; see `cayley.simulation.simulate`. A `ModelWarning` tells once if the model has friction that is not
+        included.
 
         >>> cy.load("planar2r").simulate([0.0, 0.0], [0.0, 0.0], until=0.5, progress=False).status
         'finished'
@@ -87,9 +87,9 @@ class Motion(Data):
     def track(self, reference: Reference, times: ArrayLike, *, weights: Weights | None = None,
               poles: Sequence[complex] | None = None, errors: ErrorSources | None = None, feedback: bool = True,
               control_period: float | None = None, tolerance: float = 1e-8) -> TrackingRun:
-        """The run of a law that tracks a nominal motion `reference(t) -> (q, qd, qdd)`, designed on the linearised
-        model at the `times`, on the mechanism with `errors` that the law does not know: friction, backlash, sensors,
-        actuators, a payload; see `cayley.simulation.tracking_run`.
+        """Simulate a controller that tracks a nominal motion `reference(t) -> (q, qd, qdd)`. It is designed on the
+        linearised model at the `times`, and drives the mechanism with `errors` that the design does not know: friction,
+        backlash, sensors, actuators, a payload. See `cayley.simulation.tracking_run`.
 
         >>> still = [0.3, 0.4], [0.0, 0.0], [0.0, 0.0]
         >>> cy.load("planar2r").track(lambda t: still, [0.0, 0.2], poles=[-8, -9, -10, -11]).largest < 1e-9
@@ -103,8 +103,7 @@ class Motion(Data):
                 wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
                 base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None,
                 limits: str | float = "ignore") -> Rollout:
-        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; see
-        `cayley.simulation.rollout`.
+        """Compiled fixed-step simulation for batches of states; see `cayley.simulation.rollout`.
 
         >>> cy.load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100,
         ...                                        every=50).q.shape
@@ -122,9 +121,9 @@ class Motion(Data):
               into: str | os.PathLike[str] | None = None, chunk: int = 65536,
               reduce: Mapping[str, Sequence[Reduction]] | None = None, on: Workers = None,
               progress: bool = True) -> Swept:
-        """A function of many states, parameters or gains, in tasks, here or on many machines; results kept in Zarr, or
-        reduced. `compute` is the name of a kernel of this mechanism, or any function of the columns of the points; see
-        `cayley.scale.sweeping`.
+        """Evaluate a function for many states, parameters or gains, here or on many machines, and store the results in
+        Zarr or reduce them. `compute` is the name of a kernel of this mechanism, or any function of the columns of the
+        points; see `cayley.scale.sweeping`.
 
         >>> cy.load("planar2r").sweep("gravity_forces", {"q": np.zeros((10, 2))}, chunk=4)["result"].shape
         (10, 2)

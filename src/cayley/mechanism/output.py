@@ -32,9 +32,9 @@ class Output(Rooms):
     """A mechanism as a table, a file, a report, a picture."""
 
     def dh_table(self, *, convention: Convention, frame: str | None = None, canonical: bool = False) -> DHTable:
-        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end). The rows of a mechanism that
-        was made of a table are those that were given; of others, or if `canonical`, they follow from the joint axes by
-        the rules of `model.denavit_hartenberg.dh_from_tree`, with lengths a that are not negative.
+        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end). A mechanism made from a table
+        returns the rows as given. Otherwise, or if `canonical`, they follow from the joint axes by the rules of
+        `model.denavit_hartenberg.dh_from_tree`, with lengths a >= 0.
 
         >>> print(cy.load("planar2r").dh_table(convention="standard"))
           i joint         theta [rad]        d [m]        a [m]    alpha [rad]   standard
@@ -46,8 +46,9 @@ class Output(Rooms):
         return dh_from_tree(self.tree, convention=convention, frame=frame).table if given is None else given
 
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
-        """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a
-        comment in the file. Files hold the mechanism with its drives as data; what is included is said of it again.
+        """Write a .toml, .urdf or .xml (MJCF) file. Features that URDF or MJCF lack raise an error, or, with
+        `leave_out`, become a comment in the file. The file has the drives as data: call `including` again after
+        loading.
 
         >>> cy.load("planar2r").save("arm.stl")
         Traceback (most recent call last):
@@ -59,7 +60,8 @@ class Output(Rooms):
     def export(self, folder: str | os.PathLike[str], *functions: str | Kernel | System, layout: str = "cmake",
                dtype: DTypeLike | None = None, batch: bool = False, name: str | None = None,
                states: Mapping[str, ArrayLike] | None = None) -> ExportedFolder:
-        """Write functions as a folder of C for `layout` "cmake" or "arduino", with test vectors and what checks them.
+        """Write functions as a folder of C for `layout` "cmake" or "arduino", with test vectors and a program that
+        checks them.
 
         A function is a name, "inverse-dynamics", "pose:tool", "jacobian:tool:body", a kernel, or a law of
         `arm.control`; see `cayley.exports.export_folder` for the rest.
@@ -75,7 +77,7 @@ class Output(Rooms):
     def report(self, *, motion: MotionLike | None = None, payload: float = 0.0, frame: str | None = None,
                effort: ArrayLike | None = None, law: System | Trial | None = None) -> ReportPage:
         """The page of `cayley report`: the robot in 3-D, its tables, workspace, payload chart, equations of motion,
-        operation counts and times. A notebook shows it, `save("arm.html")` writes it, and printed it is the
+        operation counts and times. A notebook shows it, `save("arm.html")` writes it, and `print` shows the
         `summary()`. For `motion`, `payload` at a `frame`, `effort` of the drives and `law` see
         `cayley.studio.write_report`.
 
@@ -86,8 +88,8 @@ class Output(Rooms):
         return made
 
     def summary(self) -> Report:
-        """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them. It prints as
-        text.
+        """Summary that prints as text: bodies, joints, limits, masses, mobility of a mechanism with constraints, and
+        warnings.
 
         >>> "3 bodies, 2 joints, nq = 2, nv = 2" in cy.load("planar2r").summary().heading
         True
@@ -103,8 +105,8 @@ class Output(Rooms):
 
     @property
     def shapes(self) -> Shapes:
-        """Shapes of the bodies, read now from the file of the mechanism: boxes, cylinders, balls, capsules and
-        meshes, and what of them is missing; see `cayley.shapes`.
+        """Shapes of the bodies, read now from the file of the mechanism: boxes, cylinders, spheres, capsules and
+        meshes, and a list of missing files; see `cayley.shapes`.
 
         >>> cy.load("planar2r").shapes
         <shapes: none>
@@ -114,8 +116,8 @@ class Output(Rooms):
     def draw(self, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, shapes: str | None = "visual",
              ax: Axes | None = None) -> Axes:
-        """The mechanism with frames, at one configuration (nq) or several (k, nq): in its shapes if it was read from a
-        file that has any, otherwise as a stick figure; see `cayley.drawing.stick_figure`.
+        """Draw the mechanism with its frames, at one configuration (nq) or several (k, nq): with the shapes of its file
+        if it has any, otherwise as a stick figure; see `cayley.drawing.stick_figure`.
 
         >>> cy.load("planar2r").draw([0.3, 0.6]).name
         'rectilinear'
@@ -142,8 +144,8 @@ class Output(Rooms):
         return shown
 
     def view(self, *, host: str = "127.0.0.1", port: int | None = None) -> LiveView:
-        """The robot in a browser, live: sliders, a gizmo, ellipsoids, motions that are played, simulation, plots. `view
-        = arm.view(); view.show(motion)`; a notebook shows the page, `view.open()` opens it in a browser. Drawn by viser
-        (the extra `studio`), on this machine alone, without a network; see `cayley.studio.live.View`."""
+        """Open the robot live in a browser: sliders, a gizmo, ellipsoids, playback of motions, simulation, plots. `view
+        = arm.view(); view.show(motion)`; a notebook shows the page, `view.open()` opens it in a browser. It needs viser
+        (the extra `studio`) but no network; see `cayley.studio.live.View`."""
         made: LiveView = maker("View")(self, host=host, port=port)
         return made

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Pictures(Room):
-    """Maps of what a mechanism reaches and carries, which draw themselves."""
+    """Workspaces, payload charts and maps of a mechanism, each with a `draw` method."""
 
     workspace = forwarded(lambda: functions.workspace)
     workspace_map = forwarded(lambda: functions.workspace_map_of)

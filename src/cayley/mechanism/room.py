@@ -58,8 +58,7 @@ class Room:
 class forwarded(Generic[Given, Answer]):
     """A method of a room that is a function of its tree: `close = forwarded(lambda: functions.close)`.
 
-    The function is imported at the first call. Its docstring is that of the method, and so is its signature, without
-    the tree.
+    The function is imported at the first call. The method has its docstring, and its signature without the tree.
     """
 
     def __init__(self, target: Callable[[], Callable[Concatenate[Tree, Given], Answer]]) -> None:
@@ -105,7 +104,7 @@ class forwarded(Generic[Given, Answer]):
 
 
 class changed(forwarded[Given, "Mechanism"]):
-    """A method of a room that is a function from its tree to another tree; the answer is the mechanism of that."""
+    """A method of a room that changes the tree: it returns the mechanism of the tree that the function returns."""
 
     def __init__(self, target: Callable[[], Callable[Concatenate[Tree, Given], Tree]]) -> None:
         super().__init__(cast("Callable[[], Callable[Concatenate[Tree, Given], Mechanism]]", target))
@@ -115,17 +114,17 @@ class changed(forwarded[Given, "Mechanism"]):
 
 
 def functions_of(room: type[Room]) -> list[str]:
-    """The names that a room has of its own, in the order of the alphabet."""
+    """The names that a room defines, sorted."""
     return sorted(name for name in vars(room) if not name.startswith("_"))
 
 
 class CallError(SignatureError, TypeError):
-    """A method was called with arguments that it does not have, or without some that it needs."""
+    """Unknown or missing arguments in a call of a method."""
 
 
 def with_explained_calls(kind: Kind) -> Kind:
-    """The class, whose public methods say how they are called if a call does not fit. They are asked for their
-    signature only then: calls that fit cost nothing more."""
+    """Make the public methods of a class explain how they are called when a call does not fit. Signatures are read only
+    then, so that correct calls cost nothing more."""
     for name in dir(kind):
         found = inspect.getattr_static(kind, name)
         if name.startswith("_"):
@@ -138,7 +137,7 @@ def with_explained_calls(kind: Kind) -> Kind:
 
 
 def explained(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """The function, whose error of a call that does not fit names what is wrong and how it is called.
+    """Make a function explain, when a call does not fit, what is wrong and how it is called.
 
     >>> @explained
     ... def pose(q, frame, *, relative_to=None): ...
@@ -173,9 +172,9 @@ def _explanation(function: Callable[..., object], given: Sequence[object], named
         advice = did_you_mean(unknown[0], parameters) or f"{what_it_is_here(unknown[0])}."
         return f"{function.__name__} has no argument {unknown[0]!r}{advice} {how}"
     if count > len(by_place):
-        return (f"{function.__name__} takes {len(by_place)} arguments by place, not {count}: the others are given by "
-                f"name. {how}")
+        return (f"{function.__name__} takes {len(by_place)} positional arguments, not {count}: give the others by "
+                f"keyword. {how}")
     if missing:
         return f"{function.__name__} needs {' and '.join(f'`{name}`' for name in missing)}. {how}"
     twice = next((name for name in by_place[:count] if name in named), "")
-    return f"{function.__name__} is given {twice!r} twice, by place and by name. {how}"
+    return f"{function.__name__} is given {twice!r} twice, by position and by keyword. {how}"

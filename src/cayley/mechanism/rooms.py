@@ -1,4 +1,4 @@
-"""Rooms of a mechanism: functions that are not asked for every week, in groups, and the names they had before."""
+"""Groups of the less common functions of a mechanism, and the names they had before."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Rooms(Data):
 
     @property
     def configurations(self) -> Configurations:
-        """Configurations by name, and checks of any.
+        """Named configurations ("ready", "home"), and checks of configurations.
 
         >>> cy.load("panda").configurations["ready"].round(4)
         array([ 0.    , -0.7854,  0.    , -2.3562,  0.    ,  1.5708,  0.7854])
@@ -84,7 +84,7 @@ class Rooms(Data):
 
     @property
     def identification(self) -> Identification:
-        """Linear models of the parameters, regressors, base parameters, fits, sensitivities."""
+        """Identification: regressors, base parameters, fits to measurements, sensitivities."""
         from cayley.mechanism.identification import Identification
         return kept(self, Identification, lambda: Identification(cast("Mechanism", self)))
 
@@ -96,12 +96,12 @@ class Rooms(Data):
 
     @property
     def pictures(self) -> Pictures:
-        """Workspaces, payload charts and maps of a mechanism with loops, which draw themselves."""
+        """Workspaces, payload charts and maps, each with a `draw` method."""
         from cayley.mechanism.pictures import Pictures
         return kept(self, Pictures, lambda: Pictures(cast("Mechanism", self)))
 
     @property
     def variants(self) -> Variants:
-        """Mechanisms with other parts: reduced, a subtree, other bodies, joints, drives or constraints."""
+        """Variants of a mechanism: reduced, a subtree, or with other bodies, joints, drives or constraints."""
         from cayley.mechanism.variants import Variants
         return kept(self, Variants, lambda: Variants(cast("Mechanism", self)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Variants(Room):
-    """Mechanisms that differ from this one in their parts; `arm.with_payload` and other usual changes are on `arm`."""
+    """Variants of a mechanism with other parts. Common changes such as `arm.with_payload` are methods of `arm`."""
 
     with_body = changed(lambda: functions.with_body)
     with_joints = changed(lambda: Tree.with_joints)
@@ -26,7 +26,7 @@ class Variants(Room):
         """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:
         0 for dummy links.
 
-        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no
+        Without it, dynamics raise an error that names such bodies. A joint that then moves no mass at all has no
         acceleration.
 
         >>> from cayley.model.joint_kinds import Revolute

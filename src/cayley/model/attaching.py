@@ -10,14 +10,14 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
 from cayley.model.physical_bodies import check_possible
 from cayley.model.tree import Tree
 from cayley.wording import shown
 
 
-def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
+def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None = None, motion: JointKind | None = None,
              prefix: str = "") -> Tree:
     """A mechanism that carries another, or a body: the root of that is fixed to a frame or body `at`, at a `pose`
     (4, 4) in it, or moves in it by a joint of the kind `motion`, called "mount of NAME". Its bodies, joints, drives,
@@ -47,7 +47,7 @@ def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None 
     name = root.name if root.name not in taken else f"{carried.name} {root.name}"
     if root.mass or motion is not None:
         root = replace(root, name=name)
-        mount = Joint(f"{prefix}mount of {carried.name}", frame.body, name, motion or Motion(), place)
+        mount = Joint(f"{prefix}mount of {carried.name}", frame.body, name, motion or JointKind(), place)
         return _joined(tree, carried, [root], [mount], (name, np.eye(4)), [])
     origin = [Frame(root.name, frame.body, place)] if name == root.name else []
     return _joined(tree, carried, [], [], (frame.body, place), origin)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.typing import ArrayLike
 from cayley.errors import ModelError
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Joint, Limits, Rotor
 from cayley.model.physical_bodies import check_possible
 from cayley.model.rotor import Friction
@@ -34,7 +34,7 @@ def with_body(tree: Tree, body: str, *, mass: float | None = None, center: Array
     return tree.with_parts([new if each is old else each for each in tree.bodies], tree.joints)
 
 
-def with_joint(tree: Tree, joint: str, *, motion: Motion | None = None, placement: ArrayLike | None = None,
+def with_joint(tree: Tree, joint: str, *, motion: JointKind | None = None, placement: ArrayLike | None = None,
                lower: ArrayLike | None = None, upper: ArrayLike | None = None, velocity: ArrayLike | None = None,
                effort: ArrayLike | None = None) -> Tree:
     """Mechanism with another kind, placement (4, 4) or other limits of one joint, what is not given staying as it is.
@@ -45,7 +45,7 @@ def with_joint(tree: Tree, joint: str, *, motion: Motion | None = None, placemen
     limits = {key: _each(value) for key, value in
               (("lower", lower), ("upper", upper), ("velocity", velocity), ("effort", effort)) if value is not None}
     old = tree.joints[tree.joint_number(joint)]
-    if motion is not None and not isinstance(motion, Motion):
+    if motion is not None and not isinstance(motion, JointKind):
         raise ModelError(f"the kind of joint {joint!r} is one of cayley.model.joint_kinds, Prismatic() for one, not "
                          f"{shown(motion)}")
     kept = old.limits if motion is None or (motion.nq, motion.nv) == (old.motion.nq, old.motion.nv) else Limits()

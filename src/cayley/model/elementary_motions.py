@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from cayley.geometry.pose import HERE, Pose
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
 
 ROOT = -1
@@ -23,7 +23,7 @@ class ElementaryMotion(NamedTuple):
     joint: str  # the name of its joint
     parent: int  # the number of the motion before it, or ROOT
     placement: Pose  # of its frame in the frame after the motion before it
-    motion: Motion
+    motion: JointKind
     coordinates: slice  # in q
     columns: slice  # in the velocity
 

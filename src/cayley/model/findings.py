@@ -10,7 +10,7 @@ _FORMS = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
 _MOST_NAMED = 8
 
 @dataclass(frozen=True)
-class Finding:
+class Remark:
     """Remark about a mechanism: its subject, the names concerned, a sentence, and whether it is a warning or only a
     note."""
 
@@ -32,19 +32,19 @@ def in_number(sentence: str, count: int) -> str:
     return _FORMS.sub(lambda form: form[1 if count == 1 else 2], sentence)
 
 
-def grouped(about: str, names: Sequence[str], sentence: str) -> Iterator[Finding]:
+def grouped(about: str, names: Sequence[str], sentence: str) -> Iterator[Remark]:
     """One finding about all that are named, if there are any; @ in the sentence stands for the names."""
     if names:
         said = in_number(sentence, len(names)).replace("@", ", ".join(map(repr, names)))
-        yield Finding(about, tuple(names), said)
+        yield Remark(about, tuple(names), said)
 
 
 def counted(about: str, names: Sequence[str], sentence: str, *, doubtful: bool = True,
-            made: re.Pattern[str] = re.compile("")) -> Iterator[Finding]:
+            made: re.Pattern[str] = re.compile("")) -> Iterator[Remark]:
     """One finding that begins with the number of things, if there are any, and ends with their names but those that the
     reader has `made`."""
     if names:
         given = [name for name in names if not made.fullmatch(name)]
         more = f" and {len(given) - _MOST_NAMED} more" if len(given) > _MOST_NAMED else ""
         listed = f": {', '.join(map(repr, given[:_MOST_NAMED]))}{more}" if given else ""
-        yield Finding(about, tuple(names), f"{len(names)} {in_number(sentence, len(names))}{listed}", doubtful)
+        yield Remark(about, tuple(names), f"{len(names)} {in_number(sentence, len(names))}{listed}", doubtful)

@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
 from cayley.model.configurations import check_configuration
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.named_configurations import coordinates_by_joint
 from cayley.model.parts import Joint, Limits, Locked, Rotor
 from cayley.model.rotor import Friction
@@ -137,7 +137,7 @@ def _check_places(tree: Tree, values: Mapping[str, Array]) -> None:
 def _fixed(tree: Tree, joint: Joint, value: Array) -> Joint:
     was = Locked(joint, tuple(value.tolist()), joint.name in tree.actuated_joints)
     there = np.asarray(joint.placement) @ Pose(*joint.motion.pose(value)).matrix
-    return replace(joint, motion=Motion(), placement=there, limits=Limits(), friction=Friction(), rotor=Rotor(),
+    return replace(joint, motion=JointKind(), placement=there, limits=Limits(), friction=Friction(), rotor=Rotor(),
                    mimic=None, spring=None, locked=was)
 
 

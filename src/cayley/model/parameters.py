@@ -31,7 +31,7 @@ from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.model.parts import Body, BodyByMoments, Frame, Friction, Joint, Rotor
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 
@@ -257,7 +257,7 @@ def _joint(joint: Joint, given: Mapping[str, Scalar]) -> Joint:
     return replace(joint, placement=placement, friction=friction, rotor=rotor, spring=_spring(joint, given))
 
 
-def _spring(joint: Joint, given: Mapping[str, Scalar]) -> Spring | None:
+def _spring(joint: Joint, given: Mapping[str, Scalar]) -> SpringKind | None:
     own = f"{joint.name}.spring."
     numbers = {name.removeprefix(own): value for name, value in given.items() if name.startswith(own)}
     return replace(joint.spring, **numbers) if joint.spring is not None and numbers else joint.spring

@@ -15,9 +15,9 @@ from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
 from cayley.model.finite import LARGEST, check_finite, frozen
-from cayley.model.joint_kinds import Motion, check_motion
+from cayley.model.joint_kinds import JointKind, check_motion
 from cayley.model.rotor import Friction, Rotor
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.showing import brief
 from cayley.wording import shown
 
@@ -153,13 +153,13 @@ class Joint(Immutable):
     name: str
     parent: str
     child: str
-    motion: Motion = field(default_factory=Motion)
+    motion: JointKind = field(default_factory=JointKind)
     placement: FieldArray = None  # of the joint's frame in the parent's, (4, 4)
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
     mimic: Mimic | None = None
-    spring: Spring | None = None  # between the gear of its motor and the joint; None where the drive is rigid
+    spring: SpringKind | None = None  # between the gear of its motor and the joint; None where the drive is rigid
     locked: Locked | None = None  # what it was, if it is fixed because it was locked
 
     def __repr__(self) -> str:
@@ -174,7 +174,7 @@ class Joint(Immutable):
         elif self.rotor.carrier not in (None, self.parent):
             raise ModelError(f"the rotor of joint {self.name!r} is carried by {self.rotor.carrier!r}, which is not the "
                              "joint's parent: give its place there")
-        if not (self.spring is None or isinstance(self.spring, Spring)):
+        if not (self.spring is None or isinstance(self.spring, SpringKind)):
             raise ModelError(f"the spring of joint {self.name!r} is {shown(self.spring)}: give one of the kinds in "
                              "cayley.model.spring_kinds, LinearSpring(stiffness) for one")
         if self.spring is not None and self.motion.screw is None:

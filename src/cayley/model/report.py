@@ -16,13 +16,13 @@ from rich.text import Text
 from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
 from cayley.model.coordinate_labels import velocity_labels
-from cayley.model.findings import Finding, grouped
+from cayley.model.findings import Remark, grouped
 from cayley.model.masses import IDLE, gravity_is_idle, rigid_groups, unknown_masses
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.physical_bodies import impossibilities
 from cayley.model.rotor import Rotor
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import Tree
 from cayley.showing import html_table
 from cayley.tabulated import Tabulated, plain
@@ -46,7 +46,7 @@ _ROUNDED = 0.01  # [rad], of numbers with two or three figures
 
 
 @dataclass(frozen=True, repr=False)
-class Table(Tabulated):
+class TextTable(Tabulated):
     """Rows of words under headings."""
 
     title: str
@@ -101,17 +101,17 @@ class Report:
     """The tables of a mechanism and the warnings about it. Prints as plain text, and as tables on a Rich console."""
 
     heading: str
-    bodies: Table
-    joints: Table
-    frames: Table
-    loops: Table
-    drives: Table
-    motors: Table
-    warnings: tuple[Finding, ...]
-    facts: tuple[Finding, ...] = ()  # what is worth knowing and not doubtful
+    bodies: TextTable
+    joints: TextTable
+    frames: TextTable
+    loops: TextTable
+    drives: TextTable
+    motors: TextTable
+    warnings: tuple[Remark, ...]
+    facts: tuple[Remark, ...] = ()  # what is worth knowing and not doubtful
 
     @property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[TextTable, ...]:
         """Tables that are not empty."""
         return tuple(table for table in (self.bodies, self.joints, self.drives, self.motors, self.frames,
                                            self.loops) if table.rows)
@@ -183,9 +183,9 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
     if actuation is not None or tree.actuated is not None:
         sizes += ", " + (actuation or f"actuated: {', '.join(tree.actuated_joints) or 'no joint'}")
     heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
-    open_loops = ([Finding("loops open", tuple(loop.name for loop in tree.loops), mobility)]
+    open_loops = ([Remark("loops open", tuple(loop.name for loop in tree.loops), mobility)]
                   if isinstance(mobility, str) else [])
-    read = [note if isinstance(note, Finding) else Finding("reading", (), note) for note in tree.notes]
+    read = [note if isinstance(note, Remark) else Remark("reading", (), note) for note in tree.notes]
     findings = [*open_loops, *_findings(tree), *read]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), _drives(tree), _motors(tree),
                   tuple(finding for finding in findings if finding.doubtful),
@@ -195,9 +195,9 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
 # Tables
 
 
-def _bodies(tree: Tree) -> Table:
+def _bodies(tree: Tree) -> TextTable:
     rows = tuple((str(k), body.name, *_mass_words(body)) for k, body in enumerate(tree.bodies))
-    return Table("Bodies", ("", "name", "mass [kg]", "centre [m]", "principal moments [kg m^2]"), rows)
+    return TextTable("Bodies", ("", "name", "mass [kg]", "centre [m]", "principal moments [kg m^2]"), rows)
 
 
 def _mass_words(body: Body) -> tuple[str, str, str]:
@@ -206,7 +206,7 @@ def _mass_words(body: Body) -> tuple[str, str, str]:
     return f"{body.mass:.6g}", _words(body.center), _words(np.linalg.eigvalsh(body.inertia))
 
 
-def _joints(tree: Tree) -> Table:
+def _joints(tree: Tree) -> TextTable:
     found = {unit for _, unit in velocity_labels(tree)}
     units = [
         " or ".join(word for word, kind in zip(words, ("rad", "m"), strict=True) if kind in found)
@@ -216,7 +216,7 @@ def _joints(tree: Tree) -> Table:
                  for word, unit in zip(_JOINT_UNITS, units, strict=True)), "mimics")
     rows = tuple(
         _joint_row(k, joint, place) for k, (joint, place) in enumerate(zip(tree.joints, tree.q_slices, strict=True)))
-    return Table("Joints", columns, rows)
+    return TextTable("Joints", columns, rows)
 
 
 def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
@@ -234,11 +234,11 @@ def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
             _words(joint.motion.keys.get("axis", ())), where, *bounds, *moving, follows)
 
 
-def _drives(tree: Tree) -> Table:
+def _drives(tree: Tree) -> TextTable:
     """The drives that are elastic, or whose rotors are known as bodies."""
     rows = tuple(_drive_row(joint) for joint in tree.joints if joint.spring is not None or joint.rotor.is_body)
     columns = ("joint", "gear", "rotor [kg m^2]", "mass [kg]", "carried by", "spring")
-    return Table("Drives", columns, rows)
+    return TextTable("Drives", columns, rows)
 
 
 def _drive_row(joint: Joint) -> tuple[str, ...]:
@@ -250,11 +250,11 @@ def _drive_row(joint: Joint) -> tuple[str, ...]:
             "unknown" if rotor.mass is None else f"{rotor.mass:.6g}", rotor.carrier or joint.parent, spring)
 
 
-def _motors(tree: Tree) -> Table:
+def _motors(tree: Tree) -> TextTable:
     """The windings of motors, as their data sheets say them, and how fast the current and the free rotor follow."""
     rows = tuple((joint.name, f"{joint.rotor.gear:.6g}", f"{joint.rotor.inertia:.6g}", *_winding_words(joint.rotor))
                  for joint in tree.joints if joint.rotor.winding is not None)
-    return Table("Motors", ("joint", "gear", "rotor [kg m^2]", "resistance [ohm]", "torque constant [N m/A]",
+    return TextTable("Motors", ("joint", "gear", "rotor [kg m^2]", "resistance [ohm]", "torque constant [N m/A]",
                             "back-emf [V s/rad]", "inductance [H]", "electrical [s]", "mechanical [s]"), rows)
 
 
@@ -267,19 +267,19 @@ def _winding_words(rotor: Rotor) -> tuple[str, ...]:
                                       *times))
 
 
-def _spring_numbers(spring: Spring) -> dict[str, Any]:
+def _spring_numbers(spring: SpringKind) -> dict[str, Any]:
     """Fields of a spring; Python functions are shown by their names."""
     return {key: getattr(value, "__name__", "a function") if callable(value) else value
             for key, value in spring.said.items()}
 
 
-def _frames(tree: Tree) -> Table:
+def _frames(tree: Tree) -> TextTable:
     rows = tuple((frame.name, frame.body, _words(np.asarray(frame.pose)[:3, 3])) for frame in tree.frames)
-    return Table("Frames", ("name", "body", "origin [m]"), rows)
+    return TextTable("Frames", ("name", "body", "origin [m]"), rows)
 
 
-def _loops(tree: Tree) -> Table:
-    return Table("Constraints" if tree.constraints else "Loops", ("name", "kind", "between"),
+def _loops(tree: Tree) -> TextTable:
+    return TextTable("Constraints" if tree.constraints else "Loops", ("name", "kind", "between"),
                  (*[(x.name, x.motion.word, f"{x.first}, {x.second}") for x in tree.loops],
                   *[(x.name, x.word, ", ".join(x.frames or x.coordinates)) for x in tree.constraints]))
 
@@ -291,7 +291,7 @@ def _words(values: Iterable[float]) -> str:
 # Warnings
 
 
-def _findings(tree: Tree) -> Iterator[Finding]:
+def _findings(tree: Tree) -> Iterator[Remark]:
     yield from _mass_findings(tree)
     yield from _density_findings(tree)
     for body in tree.bodies:
@@ -299,7 +299,7 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     for joint in tree.joints:
         if _in_degrees(joint):
             ends = " to ".join(f"{x:g}" for x in (*joint.limits.lower, *joint.limits.upper))
-            yield Finding("limits in degrees", (joint.name,), f"joint {joint.name!r} is revolute and turns from {ends} "
+            yield Remark("limits in degrees", (joint.name,), f"joint {joint.name!r} is revolute and turns from {ends} "
                           "rad: if these are degrees, write radians")
     for about, has, sentence in _OF_JOINTS:
         yield from grouped(about, [joint.name for joint in tree.joints if has(joint)], sentence)
@@ -313,7 +313,7 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     yield from _left_out(tree)
     yield from _stands_still(tree)
     if gravity_is_idle(tree):
-        yield Finding("gravity idle", (), f"gravity acts on no joint: {IDLE}", doubtful=False)
+        yield Remark("gravity idle", (), f"gravity acts on no joint: {IDLE}", doubtful=False)
 
 
 def friction_left_out(tree: Tree) -> tuple[str, ...]:
@@ -322,14 +322,14 @@ def friction_left_out(tree: Tree) -> tuple[str, ...]:
         joint.name for joint in tree.joints if joint.motion.nv and (joint.friction.viscous or joint.friction.coulomb))
 
 
-def _left_out(tree: Tree) -> Iterator[Finding]:
+def _left_out(tree: Tree) -> Iterator[Remark]:
     """Friction and rotor inertias that are known but not included in the dynamics."""
     has_rotors = {"armature", *MOTORS} & tree.included
     rotors = () if has_rotors else tuple(joint.name for joint in tree.joints if joint.rotor.reflected)
     for term, what, names in (("friction", "friction and damping", friction_left_out(tree)),
                               ("armature", "inertias of the rotors", rotors)):
         if names:
-            yield Finding(f"{term} left out", names, f"the {what} of {joints_in_words(names)} are not included in "
+            yield Remark(f"{term} left out", names, f"the {what} of {joints_in_words(names)} are not included in "
                           f'dynamics and simulation: `arm.including("{term}")` includes them', doubtful=False)
 
 
@@ -339,7 +339,7 @@ def joints_in_words(names: Sequence[str]) -> str:
     return f"joint{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:MOST_NAMED]))}{more}"
 
 
-def _stands_still(tree: Tree) -> Iterator[Finding]:
+def _stands_still(tree: Tree) -> Iterator[Remark]:
     """Note on a fixed root with a mass and several limbs, which may be a robot that walks or flies."""
     root = set(rigid_groups(tree)[0])
     limbs = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True)
@@ -347,24 +347,24 @@ def _stands_still(tree: Tree) -> Iterator[Finding]:
     mass = any(tree.bodies[k].mass for k in root)
     if len(limbs) > 1 and mass and not tree.loops and not any(joint.motion.free for joint in limbs):
         name = tree.bodies[0].name
-        yield Finding("fixed base", (name,), f"the root {name!r} has a mass, carries {len(limbs)} limbs and is "
+        yield Remark("fixed base", (name,), f"the root {name!r} has a mass, carries {len(limbs)} limbs and is "
                       "fixed: load a robot that walks or flies with floating_base=True", doubtful=False)
 
 
-def _motor_findings(tree: Tree) -> Iterator[Finding]:
+def _motor_findings(tree: Tree) -> Iterator[Remark]:
     """Warnings on torque and back-emf constants that differ: in SI units they are equal."""
     for joint in tree.joints:
         winding = joint.rotor.winding
         if winding is None or not winding.induced:
             continue
         if not 1 / UNEQUAL <= winding.induced / winding.torque_constant <= UNEQUAL:
-            yield Finding("motor constants doubtful", (joint.name,),
+            yield Remark("motor constants doubtful", (joint.name,),
                           f"the motor of joint {joint.name!r} has a back-emf of {winding.induced:.6g} V s/rad and a "
                           f"torque constant of {winding.torque_constant:.6g} N m/A, which are about equal in these "
                           "units: check the units of both, for example V/krpm or mN m/A")
 
 
-def _mass_findings(tree: Tree) -> Iterator[Finding]:
+def _mass_findings(tree: Tree) -> Iterator[Remark]:
     groups = rigid_groups(tree)
     bodies = tree.bodies
     yield from grouped("mass missing", [bodies[k].name for k in unknown_masses(tree)],
@@ -382,7 +382,7 @@ def _mass_findings(tree: Tree) -> Iterator[Finding]:
                        "will be singular")
 
 
-def _density_findings(tree: Tree) -> Iterator[Finding]:
+def _density_findings(tree: Tree) -> Iterator[Remark]:
     """Warnings on masses that may be in grams: bodies denser than lead, or a robot heavier than a block of water."""
     heavy = [body for body in tree.bodies if body.mass]
     dense = [body.name for body in heavy if body.inertia.any() and (body.mass or 0.0) <= LARGEST_MASS
@@ -390,11 +390,11 @@ def _density_findings(tree: Tree) -> Iterator[Finding]:
     total = sum(body.mass or 0.0 for body in heavy)
     length = _length(tree)
     if length and total > WATER * length**3:
-        yield Finding("masses in grams", tuple(body.name for body in heavy),
+        yield Remark("masses in grams", tuple(body.name for body in heavy),
                       f"the robot is {length:.3g} m long and has a mass of {total:.4g} kg, more than a block of water "
                       "of that length: if masses are in grams, write kg; if lengths are not in metres, write metres")
     elif len(dense) > len(heavy) / 2:
-        yield Finding("masses in grams", tuple(dense),
+        yield Remark("masses in grams", tuple(dense),
                       f"bodies {', '.join(map(repr, dense))} are denser than lead, by their moments of inertia: if "
                       "masses are in grams, write kg; if moments are not in kg m^2, write these")
     else:
@@ -422,7 +422,7 @@ def _length(tree: Tree) -> float:
                for there, body in zip(along, tree.bodies, strict=True))
 
 
-def _body_findings(body: Body) -> Iterator[Finding]:
+def _body_findings(body: Body) -> Iterator[Remark]:
     found = [("inertia not physical", violation) for violation in impossibilities(body)]
     if body.mass and not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
         size = "small" if body.mass < SMALLEST_MASS else "large"
@@ -430,7 +430,7 @@ def _body_findings(body: Body) -> Iterator[Finding]:
     if body.mass and (gyration := _gyration(body)) > LARGEST_GYRATION:
         found.append(("inertia doubtful",
                       f"the radius of gyration is {gyration:.3g} m; moments of inertia are in kg m^2"))
-    yield from (Finding(about, (body.name,), f"body {body.name!r}: {sentence}") for about, sentence in found)
+    yield from (Remark(about, (body.name,), f"body {body.name!r}: {sentence}") for about, sentence in found)
 
 
 def _unlimited(joint: Joint) -> bool:
@@ -463,7 +463,7 @@ _OF_JOINTS: tuple[tuple[str, Callable[[Joint], bool], str], ...] = (
      "joint[|s] @ [has|have] a negative friction"))
 
 
-def _mimic_findings(tree: Tree) -> Iterator[Finding]:
+def _mimic_findings(tree: Tree) -> Iterator[Remark]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
     yield from grouped("mimic", list(followers), "joint[|s] @ [mimics another joint and has a coordinate of its|mimic "
                        "other joints and have coordinates of their] own, which `with_mimic_joints(q)` sets. Functions "
@@ -473,7 +473,7 @@ def _mimic_findings(tree: Tree) -> Iterator[Finding]:
                        "that themselves follow others]")
 
 
-def _frame_findings(tree: Tree) -> Iterator[Finding]:
+def _frame_findings(tree: Tree) -> Iterator[Remark]:
     used = {name for constraint in (*tree.loops, *tree.constraints) for name in constraint.frames}
     names = {body.name for body in tree.bodies}
     yield from grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
@@ -481,7 +481,7 @@ def _frame_findings(tree: Tree) -> Iterator[Finding]:
                        "frame[|s]")
     own = {"world": "the root", "body": "the frame itself"}
     for name in sorted(own.keys() & {*(b.name for b in tree.bodies[1:]), *(f.name for f in tree.frames)}, reverse=True):
-        yield Finding("name of axes", (name,), f"there is a frame {name!r}: it cannot be named as axes, since "
+        yield Remark("name of axes", (name,), f"there is a frame {name!r}: it cannot be named as axes, since "
                       f"axes={name!r} are those of {own[name]}")
     yield from grouped("frame unused", [f.name for f in tree.frames if f.name not in used and _at_origin(f)],
                        "frame[|s] @ [is unused: it is the frame of its body|are unused: they are the frames of their "

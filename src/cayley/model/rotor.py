@@ -36,11 +36,11 @@ class Rotor:
     """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint
     (gear ratio), negative if it turns the other way; of a prismatic joint radians for one metre.
 
-    The joint feels the armature, or reflected inertia, inertia * gear^2. Of a rotor that is known as a body there is
-    more: its `mass` [kg], the `center` of mass (3) and the `tensor` (3, 3) of inertia about it in its own frame, whose
-    z is its axis; the body that is its `carrier`, the parent of the joint if none is named; and the `place` (4, 4) of
-    its frame in that body's, with the motor at zero: the joint's, z along the joint's axis, if nothing is said. Of one
-    without a `mass` only the spin is known. Its `winding` is what drives it by a voltage.
+    The joint feels the armature, or reflected inertia, inertia * gear^2. A rotor that is known as a body also has its
+    `mass` [kg], the `center` of mass (3) and the inertia `tensor` (3, 3) about it, in its own frame with z along its
+    axis. Its `carrier` is a body, by default the parent of the joint, and `place` (4, 4) its frame in that body with
+    the motor at zero, by default the joint's frame with z along the joint's axis. Of one without a `mass` only the spin
+    is known. Its `winding` is what drives it by a voltage.
 
     >>> Rotor(1e-4, gear=100.0).reflected
     1.0

@@ -18,7 +18,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.findings import Finding, in_number
+from cayley.model.findings import Remark, in_number
 from cayley.model.motors import (
     ELASTIC,
     GEARED,
@@ -42,7 +42,7 @@ from cayley.model.parts import (
     frozen,
 )
 from cayley.model.physical_bodies import check_possible
-from cayley.model.spring_kinds import LinearSpring, Spring
+from cayley.model.spring_kinds import LinearSpring, SpringKind
 from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
 
@@ -95,7 +95,7 @@ class Tree(Immutable):
     gravity: Array = field(default_factory=lambda: np.array(GRAVITY))
     loops: tuple[Loop, ...] = ()
     source: str = ""
-    notes: tuple[str | Finding, ...] = ()  # what was found odd, or worth saying, when it was read, for the report
+    notes: tuple[str | Remark, ...] = ()  # what was found odd, or worth saying, when it was read, for the report
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction", ...
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
     actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
@@ -106,7 +106,7 @@ class Tree(Immutable):
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
            gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
            wheels: Iterable[CarriedWheel] = (), actuated: Iterable[str] | None = None, source: str = "",
-           notes: Iterable[str | Finding] = ()) -> Tree:
+           notes: Iterable[str | Remark] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -388,7 +388,7 @@ class Tree(Immutable):
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
-                   spring: Spring | None = None, friction: Friction | None = None,
+                   spring: SpringKind | None = None, friction: Friction | None = None,
                    winding: Winding | None = None) -> Tree:
         """Mechanism with another drive of one joint; see `Mechanism.with_drive`."""
         driven = self.joints[self.joint_number(joint)]

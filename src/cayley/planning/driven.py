@@ -42,7 +42,7 @@ from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
 from cayley.planning.sequence import Standing, Together
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.splines.splines import cubic_spline
-from cayley.planning.timing.limits import Machine, MotionLimits, allowed_speed
+from cayley.planning.timing.limits import DrivenMechanism, MotionLimits, allowed_speed
 
 _KNOTS = 513
 _NEWTON = 3
@@ -131,7 +131,7 @@ def driving_tree(tree: Tree) -> Tree:
     return tree.with_actuated(*chosen)
 
 
-def driven_motion(machine: Machine, drives: Motion, start: ArrayLike) -> Motion:
+def driven_motion(machine: DrivenMechanism, drives: Motion, start: ArrayLike) -> Motion:
     """The motion of all joints of a mechanism whose actuated joints move as `drives` say, in the order of
     `machine.actuated_joints`: loops stay closed, mimic joints follow, wheels roll. The others begin as they are in the
     configuration `start` (nq), on whose branch the mechanism stays; an error says where the branch ends.
@@ -271,7 +271,7 @@ def _curve(joint: Joint, times: Array, q: Array) -> Motion:
                            f"{joint.motion.word}")
 
 
-def checked_waypoints(machine: Machine, points: ArrayLike) -> Array:
+def checked_waypoints(machine: DrivenMechanism, points: ArrayLike) -> Array:
     """Closed configurations (k, nq) of a mechanism with constraints, or an error that names what is open."""
     tree = machine.tree
     q = np.asarray(points, dtype=float)

@@ -208,8 +208,8 @@ class Motion(Pictured, ABC):
 
     @property
     def continuity(self) -> int:
-        """How many derivatives are continuous, at most 3: 0, positions; 1, velocities; 2, accelerations; -1 if the
-        positions jump."""
+        """The order of the highest continuous derivative, at most 3: 0 for positions, 1 for velocities, 2 for
+        accelerations, and -1 if the positions jump."""
         inner = self.breaks[1:-1]
         if not len(inner):
             return 3

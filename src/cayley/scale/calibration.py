@@ -34,8 +34,8 @@ _SEEN = 1e-8  # columns of the Jacobian that are nearer to others are not told a
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Values (p) of the parameters with their covariance; the root mean square of what is left of the measured entries;
-    how many samples there were and how often they were gone through; "settled", or why not."""
+    """Values (p) of the parameters with their covariance, the root mean square residual of the measured entries, the
+    number of samples and of passes through them, and "settled" or the reason why not."""
 
     parameters: Parameters
     values: Array

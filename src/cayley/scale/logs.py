@@ -25,9 +25,9 @@ def summed_log(base: BaseParameters, log: Mapping[str, Any], *, rows: int = 6553
     """The columns q, qd, qdd and tau of a log, a row for each sample, summed for `least_squares` or
     `physical_estimate`.
 
-    Columns of NumPy, Zarr or HDF5 are read in tasks of so many `rows`, here or `on` the workers of a client of Dask or
-    an executor; those of Dask in the chunks that q has, by the scheduler that Dask is set to. The triangles are joined
-    in the order of the rows.
+    Columns of NumPy, Zarr or HDF5 are read in tasks of `rows` rows, here or `on` the workers of a client of Dask or an
+    executor; those of Dask in the chunks that q has, by the scheduler that Dask is set to. The triangles are joined in
+    the order of the rows.
 
     >>> from cayley.dynamics.identification import base_parameters, least_squares, simulate_measurements
     >>> model = cy.load("planar2r").identification.linear_model()

@@ -1,8 +1,8 @@
 """Summaries of results that are too many to keep: one of each chunk, and how two summaries are joined.
 
 A summary is a row of numbers. Those of all chunks are stored, and joined in the order of the chunks, so that the total
-is the same bit for bit whoever made them and however often the work was interrupted. Entries that are no finite numbers
-are counted, and take no part in the rest.
+is the same bit for bit, whichever workers computed them and however often the work was interrupted. Entries that are no
+finite numbers are counted, and take no part in the rest.
 """
 
 from __future__ import annotations

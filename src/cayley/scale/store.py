@@ -30,7 +30,7 @@ _TITLE = "cayley sweep"
 
 
 @dataclass(frozen=True)
-class Plan:
+class StorePlan:
     """The plan of a store: rows and chunks, and what each result (*shape) that is kept is; how long a summary is."""
 
     count: int
@@ -59,7 +59,7 @@ class Store:
     """A group that holds a sweep; it can be sent to other processes if they see the same files."""
 
     group: zarr.Group
-    plan: Plan
+    plan: StorePlan
 
     def write(self, number: int, rows: Mapping[str, Array], summary: Array, points: int) -> None:
         first, last = self.plan.bounds(number)
@@ -108,8 +108,8 @@ def _digest(rows: Mapping[str, Array], summary: Array) -> int:
                    for name, values in {**rows, "": summary}.items()})
 
 
-def opened(into: str | os.PathLike[str] | Files | None, plan: Plan) -> Store:
-    """The sweep that lies there, if it is this one; or a new one, where nothing lies; without a place, in memory."""
+def opened(into: str | os.PathLike[str] | Files | None, plan: StorePlan) -> Store:
+    """The stored sweep if it is this one, or a new one if nothing is stored; in memory if no path is given."""
     import zarr
     place = zarr.storage.MemoryStore() if into is None else str(Path(into).absolute()) if isinstance(
         into, (str, os.PathLike)) and "://" not in str(into) else into
@@ -126,7 +126,7 @@ def opened(into: str | os.PathLike[str] | Files | None, plan: Plan) -> Store:
                               f"{error}): take another place, or delete it to compute all of it again") from error
 
 
-def _group(group: zarr.Group, into: object, plan: Plan) -> zarr.Group:
+def _group(group: zarr.Group, into: object, plan: StorePlan) -> zarr.Group:
     if _TITLE in group.attrs:
         _check_same(into, group.attrs[_TITLE], plan)
         for name in _arrays(plan):
@@ -138,11 +138,11 @@ def _group(group: zarr.Group, into: object, plan: Plan) -> zarr.Group:
     return group
 
 
-def _arrays(plan: Plan) -> list[str]:
+def _arrays(plan: StorePlan) -> list[str]:
     return [*[f"rows/{name}" for name in plan.kept], *(["summaries"] if plan.size else []), "digests", "marks"]
 
 
-def _make(group: zarr.Group, plan: Plan) -> None:
+def _make(group: zarr.Group, plan: StorePlan) -> None:
     """Arrays first, their description last: what was begun and not finished is no sweep, and is made over."""
     for name, (shape, dtype) in plan.kept.items():
         group.create_array(f"rows/{name}", shape=(plan.count, *shape), chunks=(plan.chunk, *[max(n, 1) for n in shape]),
@@ -156,7 +156,7 @@ def _make(group: zarr.Group, plan: Plan) -> None:
     group.attrs[_TITLE] = plan.facts
 
 
-def _check_same(into: object, there: Any, plan: Plan) -> None:  # noqa: ANN401 (as it was read)
+def _check_same(into: object, there: Any, plan: StorePlan) -> None:  # noqa: ANN401 (as it was read)
     for word, value in plan.facts.items():
         if there.get(word) != value:
             raise ConventionError(f"{into} holds another sweep: {word} is {there.get(word)} there, and {value} here; "

@@ -1,8 +1,8 @@
 """A sweep: one function of many points, in chunks that are tasks; results kept in Zarr, or reduced.
 
-Each chunk is a pure function of its number, its result is written once and then marked (`cayley.scale.store`). What a
-worker that dies takes with it is made again by another; a sweep that is started again goes on with the chunks that have
-no mark; totals are joined in the order of the chunks. So the result does not depend on who worked and how often.
+Each chunk is a pure function of its number, its result is written once and then marked (`cayley.scale.store`). The
+chunks of a worker that dies are computed again by another. A restarted sweep continues with the chunks that are not
+marked as done. Totals are joined in the order of the chunks. So the result does not depend on who worked and how often.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.progress import PatientBar
 from cayley.scale.points import Columns, Points, digest, points_of, whole_number
 from cayley.scale.reductions import Reduction
-from cayley.scale.store import Plan, Store, opened
+from cayley.scale.store import Store, StorePlan, opened
 from cayley.scale.tasks import Workers, check_workers, done, is_elsewhere, tasks_of
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import did_you_mean, shown
@@ -60,8 +60,8 @@ class Job:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Swept:
-    """The results of a sweep: `swept["tau"]` is an array of Zarr, a row for each point; `reduced["tau"]` has what each
-    reduction of it gives; `computed` chunks were computed now, the others were there."""
+    """The results of a sweep: `swept["tau"]` is a Zarr array with a row for each point, and `reduced["tau"]` the
+    results of its reductions. `computed` is the number of chunks computed now; the others were there already."""
 
     points: Points
     computed: int
@@ -151,7 +151,7 @@ def kernel_named(mechanism: object, compute: str | Compute) -> Compute:
     return getattr(owner, name)
 
 
-def _planned(job: Job, points: Points, chunk: int) -> Plan:
+def _planned(job: Job, points: Points, chunk: int) -> StorePlan:
     """The names, shapes and types of results, from those of one point."""
     results = job.results(points.cut(0, 1)())
     unknown = [name for name in job.reduce if name not in results]
@@ -159,7 +159,7 @@ def _planned(job: Job, points: Points, chunk: int) -> Plan:
         raise SignatureError(f"there is no result {unknown[0]!r} to reduce: there are {', '.join(results)}")
     kept = {name: (values.shape[1:], values.dtype.str) for name, values in job.kept(results).items()}
     ways = [f"{name}: {way}" for name in job.reduce for way in job.reduce[name]]
-    return Plan(points.count, chunk, kept, ways, len(job.summary(results, 0)))
+    return StorePlan(points.count, chunk, kept, ways, len(job.summary(results, 0)))
 
 
 def _do(job: Job, store: Store, known_by: int | None, number: int, cut: Callable[[], Columns]) -> int:
@@ -176,7 +176,7 @@ def _do(job: Job, store: Store, known_by: int | None, number: int, cut: Callable
     return number
 
 
-def _check_results(kept: Columns, plan: Plan) -> None:
+def _check_results(kept: Columns, plan: StorePlan) -> None:
     """Check that results have the names, shapes and types of those of the first point."""
     found = {name: (values.shape[1:], values.dtype.str) for name, values in kept.items()}
     for name in {**plan.kept, **found}:

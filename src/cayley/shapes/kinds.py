@@ -17,8 +17,8 @@ from cayley.shapes.surface import SIDES, Levels, Surface, kept_levels, revolved
 from cayley.showing import brief
 
 if TYPE_CHECKING:
-    from cayley.model.formats.search import Search
-    from cayley.model.formats.xml_elements import Element
+    from cayley.model.formats.search import FileSearch
+    from cayley.model.formats.xml_elements import XmlElement
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2
 _SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
@@ -32,7 +32,7 @@ class Kind(ABC):
 
     @classmethod
     @abstractmethod
-    def from_urdf(cls, element: Element, search: Search) -> Kind:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Kind:
         """The shape of an element; its errors have the element's line."""
 
     @classmethod
@@ -49,7 +49,7 @@ class Kind(ABC):
         return (self.surface(),)
 
 
-def _positive(element: Element, key: str) -> float:
+def _positive(element: XmlElement, key: str) -> float:
     """An attribute that is a length."""
     value = element.number(key)
     if not value > 0:
@@ -63,7 +63,7 @@ def _three(numbers: Iterable[float]) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True)
-class Box(Kind):
+class BoxShape(Kind):
     """With edges along the axes, about the origin.
 
     >>> Box((1.0, 2.0, 3.0)).surface().area
@@ -75,14 +75,14 @@ class Box(Kind):
     mujoco = 6
 
     @classmethod
-    def from_urdf(cls, element: Element, search: Search) -> Box:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> BoxShape:
         x, y, z = element.numbers("size", 3)
         if not min(x, y, z) > 0:
             raise element.error(f"the size is {x:g} {y:g} {z:g}; lengths are positive")
         return cls(_three((x, y, z)))
 
     @classmethod
-    def from_mujoco(cls, size: Array) -> Box:
+    def from_mujoco(cls, size: Array) -> BoxShape:
         return cls(_three(2 * size))
 
     def surface(self) -> Surface:
@@ -91,7 +91,7 @@ class Box(Kind):
 
 
 @dataclass(frozen=True)
-class Cylinder(Kind):
+class CylinderShape(Kind):
     """About z, with its middle at the origin."""
 
     radius: float
@@ -100,7 +100,7 @@ class Cylinder(Kind):
     mujoco = 5
 
     @classmethod
-    def from_urdf(cls, element: Element, search: Search) -> Self:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Self:
         return cls(_positive(element, "radius"), _positive(element, "length"))
 
     @classmethod
@@ -112,7 +112,7 @@ class Cylinder(Kind):
 
 
 @dataclass(frozen=True)
-class Capsule(Cylinder):
+class CapsuleShape(CylinderShape):
     """A cylinder with half a ball on either end; the length is without these."""
 
     word = "capsule"
@@ -128,7 +128,7 @@ class Capsule(Cylinder):
 
 
 @dataclass(frozen=True)
-class Ellipsoid(Kind):
+class EllipsoidShape(Kind):
     """With its semi-axes along the axes, about the origin. MJCF has them."""
 
     semi_axes: tuple[float, float, float]
@@ -136,11 +136,11 @@ class Ellipsoid(Kind):
     mujoco = 4
 
     @classmethod
-    def from_urdf(cls, element: Element, search: Search) -> Ellipsoid:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> EllipsoidShape:
         raise element.error("URDF has no ellipsoids: say a sphere, or a mesh")
 
     @classmethod
-    def from_mujoco(cls, size: Array) -> Ellipsoid:
+    def from_mujoco(cls, size: Array) -> EllipsoidShape:
         return cls(_three(size))
 
     def surface(self) -> Surface:
@@ -151,7 +151,7 @@ class Ellipsoid(Kind):
 
 
 @dataclass(frozen=True)
-class Sphere(Kind):
+class SphereShape(Kind):
     """A ball about the origin."""
 
     radius: float
@@ -159,15 +159,15 @@ class Sphere(Kind):
     mujoco = 2
 
     @classmethod
-    def from_urdf(cls, element: Element, search: Search) -> Sphere:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> SphereShape:
         return cls(_positive(element, "radius"))
 
     @classmethod
-    def from_mujoco(cls, size: Array) -> Sphere:
+    def from_mujoco(cls, size: Array) -> SphereShape:
         return cls(float(size[0]))
 
     def surface(self) -> Surface:
-        return Ellipsoid((self.radius,) * 3).surface()
+        return EllipsoidShape((self.radius,) * 3).surface()
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Mesh(Kind):
     word = "mesh"
 
     @classmethod
-    def from_urdf(cls, element: Element, search: Search) -> Mesh:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Mesh:
         x, y, z = element.numbers("scale", 3, np.ones(3))
         if not x * y * z:
             raise element.error(f"the scale is {x:g} {y:g} {z:g}; no factor is zero")
@@ -206,7 +206,7 @@ class Triangles(Kind):
     mujoco = 7
 
     @classmethod
-    def from_urdf(cls, element: Element, search: Search) -> Triangles:
+    def from_urdf(cls, element: XmlElement, search: FileSearch) -> Triangles:
         raise element.error("URDF names the files of meshes: say <mesh filename=.../>")
 
     def surface(self) -> Surface:
@@ -218,4 +218,4 @@ class Triangles(Kind):
 
 
 KINDS: dict[str, type[Kind]] = {
-    kind.word: kind for kind in (Box, Cylinder, Sphere, Capsule, Ellipsoid, Mesh, Triangles)}
+    kind.word: kind for kind in (BoxShape, CylinderShape, SphereShape, CapsuleShape, EllipsoidShape, Mesh, Triangles)}

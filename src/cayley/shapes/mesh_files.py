@@ -26,7 +26,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.model.budget import Budget
 from cayley.model.formats.files import read_bytes
-from cayley.model.formats.xml_elements import Element, located, read_xml
+from cayley.model.formats.xml_elements import XmlElement, located, read_xml
 from cayley.shapes.surface import Levels, Surface, kept_levels, levels_of
 
 MOST_BYTES = 64 * 2**20
@@ -208,12 +208,12 @@ def _without_materials(data: bytes) -> bytes:
 class _Instances:
     """The nodes of a DAE file, which may use each other and their geometries again and again."""
 
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: XmlElement) -> None:
         self.by_id = {element.attributes["id"]: element for element in root.walk() if "id" in element.attributes}
         self.sizes: dict[int, tuple[int, int]] = {}
         self.open: set[int] = set()
 
-    def size(self, element: Element, depth: int = 0) -> tuple[int, int]:
+    def size(self, element: XmlElement, depth: int = 0) -> tuple[int, int]:
         """How many parts and triangles a node, or what it uses, stands for."""
         number = id(element)
         if number in self.sizes:
@@ -233,7 +233,7 @@ class _Instances:
         self.sizes[number] = parts, triangles
         return parts, triangles
 
-    def _used(self, child: Element) -> Element | None:
+    def _used(self, child: XmlElement) -> XmlElement | None:
         if child.tag in ("node", "mesh"):
             return child
         key = "source" if child.tag == "skin" else "url" if child.tag.startswith("instance_") else ""
@@ -244,7 +244,7 @@ _DEEPEST = 200
 _PRIMITIVES = ("triangles", "polylist", "polygons", "tristrips", "trifans")
 
 
-def _corners(primitive: Element) -> int:
+def _corners(primitive: XmlElement) -> int:
     """How many corners the triangles or polygons of a primitive have, by the numbers that stand in it."""
     offsets = [each.attributes.get("offset", "0").strip() for each in primitive.all("input")]
     stride = 1 + max((int(each) for each in offsets if each.isascii() and each.isdigit() and len(each) < 4), default=0)

@@ -15,12 +15,12 @@ from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.model.formats import format_of_ending
 from cayley.model.formats.mjcf import compiled_mjcf, names_of
 from cayley.model.formats.sdf import links_of_sdf
-from cayley.model.formats.sdf_frames import Frames, texts
-from cayley.model.formats.search import Search
+from cayley.model.formats.sdf_frames import SdfFrames, texts
+from cayley.model.formats.search import FileSearch
 from cayley.model.formats.urdf import pose_of_origin
 from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xacro_text import expanded
-from cayley.model.formats.xml_elements import Element, read_xml
+from cayley.model.formats.xml_elements import XmlElement, read_xml
 from cayley.model.tree import Tree
 from cayley.shapes.kinds import KINDS, Kind, Triangles
 from cayley.shapes.shape import Role, Shape, Shapes
@@ -65,20 +65,20 @@ def _on_frame(tree: Tree, shape: Shape) -> Shape:
 
 @lru_cache(maxsize=8)
 def _read(kind: str, path: Path, arguments: Arguments, trusted: bool, _: int) -> Shapes:
-    return READERS[kind](Search(path, trusted=trusted), arguments)
+    return READERS[kind](FileSearch(path, trusted=trusted), arguments)
 
 
 # URDF and SDF: numbers that are attributes in URDF stand in elements in SDF
 
 
-def urdf_shapes(search: Search, text: str | None = None) -> Shapes:
+def urdf_shapes(search: FileSearch, text: str | None = None) -> Shapes:
     """The shapes of a URDF file, or of the text that macros made of it."""
     path = search.model
     robot = read_xml(path) if text is None else read_xml(text, called=f"{path.name} (expanded)")
     shared = {element.attributes.get("name", ""): color for element in robot.all("material")
               if (color := _color(element, {})) is not None}
 
-    def shape(body: str, role: Role, element: Element) -> Shape:
+    def shape(body: str, role: Role, element: XmlElement) -> Shape:
         kind = _kind(_inner(element), search)
         material = element.only("material")
         return Shape(body, kind, pose_of_origin(element, (1, 1), WrittenAngles(exact=False)), (role,),
@@ -87,21 +87,21 @@ def urdf_shapes(search: Search, text: str | None = None) -> Shapes:
     return _shapes(((link.attributes.get("name", "").strip(), link) for link in robot.all("link")), shape)
 
 
-def sdf_shapes(search: Search) -> Shapes:
+def sdf_shapes(search: FileSearch) -> Shapes:
     """The shapes of an SDF file."""
-    def shape(body: str, role: Role, element: Element) -> Shape:
+    def shape(body: str, role: Role, element: XmlElement) -> Shape:
         inner = _inner(element)
         pose = element.only("pose")
         if pose is not None and pose.attributes.get("relative_to", "").strip():
             raise pose.error("a shape that is placed in another frame than its link's is not drawn")
         said = {_OTHER_NAMES.get(child.tag, child.tag): child.text.strip() for child in inner.children}
         kind = _kind(replace(inner, attributes=said), search)
-        return Shape(body, kind, Frames(WrittenAngles(exact=False)).pose(pose), (role,), _diffuse(element))
+        return Shape(body, kind, SdfFrames(WrittenAngles(exact=False)).pose(pose), (role,), _diffuse(element))
 
     return _shapes(links_of_sdf(search).items(), shape)
 
 
-def _shapes(links: Iterable[tuple[str, Element]], shape: Callable[[str, Role, Element], Shape]) -> Shapes:
+def _shapes(links: Iterable[tuple[str, XmlElement]], shape: Callable[[str, Role, XmlElement], Shape]) -> Shapes:
     """The shapes of links; what is wrong with one is kept in words, with its line, and the others are read."""
     shapes: list[Shape] = []
     missing: list[str] = []
@@ -120,7 +120,7 @@ def _shapes(links: Iterable[tuple[str, Element]], shape: Callable[[str, Role, El
     return Shapes(tuple(shapes), tuple(missing), frozenset(bare))
 
 
-def _inner(element: Element) -> Element:
+def _inner(element: XmlElement) -> XmlElement:
     geometry = element.required("geometry")
     inner = [child for child in geometry.children if child.tag in KINDS]
     if len(inner) != 1:
@@ -128,14 +128,14 @@ def _inner(element: Element) -> Element:
     return inner[0]
 
 
-def _kind(inner: Element, search: Search) -> Kind:
+def _kind(inner: XmlElement, search: FileSearch) -> Kind:
     try:
         return KINDS[inner.tag].from_urdf(inner, search)
     except ModelError as why:
         raise why if str(why).startswith(f"{inner.file}, line") else inner.error(str(why)) from why
 
 
-def _color(material: Element, shared: dict[str, Color]) -> Color | None:
+def _color(material: XmlElement, shared: dict[str, Color]) -> Color | None:
     said = material.only("color")
     if said is None:
         return shared.get(material.attributes.get("name", ""))
@@ -146,7 +146,7 @@ def _color(material: Element, shared: dict[str, Color]) -> Color | None:
     return float(r), float(g), float(b)
 
 
-def _diffuse(element: Element) -> Color | None:
+def _diffuse(element: XmlElement) -> Color | None:
     material = element.only("material")
     diffuse = None if material is None else material.only("diffuse")
     if diffuse is None:
@@ -158,7 +158,7 @@ def _diffuse(element: Element) -> Color | None:
 # MJCF, as MuJoCo compiles it
 
 
-def mjcf_shapes(search: Search) -> Shapes:
+def mjcf_shapes(search: FileSearch) -> Shapes:
     """The shapes of a file: visual are those of the groups that MuJoCo's viewer shows, collision those that can touch.
     Planes have no end and are not shown."""
     model, _, _ = compiled_mjcf(search.model, trust=search.trusted)
@@ -208,7 +208,7 @@ def _geom_color(model: MjModel, geom: int) -> tuple[float, float, float]:
     return float(r), float(g), float(b)
 
 
-READERS: dict[str, Callable[[Search, Arguments], Shapes]] = {
+READERS: dict[str, Callable[[FileSearch, Arguments], Shapes]] = {
     "URDF": lambda search, _: urdf_shapes(search),
     "xacro": lambda search, given: urdf_shapes(search, expanded(search.model, dict(given), trust=search.trusted)),
     "SDF": lambda search, _: sdf_shapes(search),

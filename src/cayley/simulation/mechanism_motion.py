@@ -13,7 +13,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics.constrained_mechanics import projection_kernel
 from cayley.dynamics.forward.constrained import constraint_forces_kernel, near_singularity
-from cayley.dynamics.open_tree import Configurations
+from cayley.dynamics.open_tree import TreeConfigurations
 from cayley.dynamics.rigid_links.drives import rotor_inertias, spring_energy
 from cayley.dynamics.rigid_links.energies import (
     center_of_mass,
@@ -93,7 +93,7 @@ class MechanismMotion(JointNames):
 
     def interpolated(self, t: Array, q: Array, qd: Array, times: Array) -> tuple[Array, Array]:
         """States at other times, by cubics through states and their rates."""
-        rate = sized_kernel(self.tree, "(q),(v)->(q)", Configurations(self.tree).rate, "rate")(q, qd)
+        rate = sized_kernel(self.tree, "(q),(v)->(q)", TreeConfigurations(self.tree).rate, "rate")(q, qd)
         if len(t) == 1:
             return q + 0 * times[:, None], qd + 0 * times[:, None]
         from scipy.interpolate import CubicHermiteSpline, CubicSpline

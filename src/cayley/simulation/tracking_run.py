@@ -84,8 +84,8 @@ class Payload:
 
 @dataclass(frozen=True)
 class ErrorSources:
-    """The sources of error that the model of a law does not know; all off, if nothing is said. `backlash` by the names
-    of joints; the law sees these `measured` at the "joints" or at their "motors", which do not see the play."""
+    """Sources of error that the controller's model does not include, all off by default. `backlash` by the names of
+    joints; the law sees these `measured` at the "joints" or at their "motors", which do not see the play."""
 
     friction: bool = False
     backlash: Mapping[str, Play] = field(default_factory=dict)

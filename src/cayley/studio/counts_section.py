@@ -20,7 +20,7 @@ from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import CayleyError, UnsupportedError
 from cayley.mechanism import Mechanism
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.studio.pictures import html_table, listed
 
 STATES = 2048
@@ -59,7 +59,7 @@ def counts_section(arm: Mechanism, comparison: Comparison) -> str:
 
 def _own_counts(arm: Mechanism, comparison: Comparison) -> str:
     rows = tuple((row.method, *_figures(row), row.source) for row in comparison.rows if row.operations is not None)
-    return html_table(Table(f"Operations of inverse dynamics, {arm.name}", ("method", "M", "A", "source"), rows))
+    return html_table(TextTable(f"Operations of inverse dynamics, {arm.name}", ("method", "M", "A", "source"), rows))
 
 
 def _beside_published(arm: Mechanism, comparison: Comparison, n: int) -> str:
@@ -71,7 +71,7 @@ def _beside_published(arm: Mechanism, comparison: Comparison, n: int) -> str:
                   *words[row.method][6:], row.source) for row in comparison.rows)
     heads = general.table.columns
     columns = ("method", f"{arm.name}: M", "A", *heads[1:3], *heads[5:], "source")
-    return html_table(Table(f"Operations of inverse dynamics (n = {n})", columns, rows))
+    return html_table(TextTable(f"Operations of inverse dynamics (n = {n})", columns, rows))
 
 
 def _figures(row: MethodRow) -> tuple[str, str]:
@@ -90,9 +90,9 @@ def timing_section(arm: Mechanism, frame: str, comparison: Comparison) -> str:
     """Times a state of every method and of other functions, in batches, on one core of this machine."""
     rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows
                  if row.seconds is not None)
-    methods = Table("Methods of inverse dynamics", ("method", "ns per state", "difference from the first"), rows)
+    methods = TextTable("Methods of inverse dynamics", ("method", "ns per state", "difference from the first"), rows)
     verdict = "agree" if comparison.agrees else "do not agree"
-    functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"),
+    functions = TextTable("Functions", ("function", "multiplications", "additions", "ns per state"),
                       tuple(_functions(arm, frame)))
     return (
         f"<p>Measured while this page was made, in batches of {STATES} states on one thread. All methods {verdict}: "
@@ -163,7 +163,7 @@ def cost_section(arm: Mechanism) -> str:
             rows.append((name, str(count.multiplications), str(count.additions), f"{1e9 * seconds(kernel, given):.0f}"))
         except CayleyError as why:
             refused.append(f"{name}: {why}.")
-    table = Table("Functions of the closed mechanism", ("function", "multiplications", "additions", "ns per state"),
+    table = TextTable("Functions of the closed mechanism", ("function", "multiplications", "additions", "ns per state"),
                   tuple(rows))
     words = f"<p>Measured while this page was made, in batches of {STATES} states on one thread.</p>"
     return words + html_table(table, bars=3) + "".join(f'<p class="note">{escape(each)}</p>' for each in refused)

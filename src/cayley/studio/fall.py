@@ -21,7 +21,7 @@ from cayley.kinematics.loops.closing import close
 from cayley.mechanism import Mechanism
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import constraints_of, tied_joints
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Joint, Limits
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory, simulate
@@ -65,7 +65,7 @@ def held(tree: Tree, still: Sequence[bool]) -> Tree:
         return tree
     rest = resting(tree)
     joints = [
-        replace(joint, motion=Motion(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place]))
+        replace(joint, motion=JointKind(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place]))
         if fixed else joint for joint, place, fixed in zip(tree.joints, tree.q_slices, still, strict=True)]
     return replace(tree, joints=tuple(joints))
 

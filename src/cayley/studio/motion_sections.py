@@ -17,7 +17,7 @@ from cayley.dynamics.payload_capacity import effort_limits
 from cayley.errors import CayleyError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion, draw
 from cayley.showing import plain_words
@@ -39,7 +39,7 @@ def control_sections(trial: Trial, settings: Mapping[str, str] | None = None) ->
                 ("forces", "Joint forces", _force_section(trial)), ("stability", "Stability", _stability(trial))]
     if settings:
         rows = tuple(settings.items())
-        sections.append(("settings", "Settings", html_table(Table("Controller", ("setting", "value"), rows))))
+        sections.append(("settings", "Settings", html_table(TextTable("Controller", ("setting", "value"), rows))))
     return sections
 
 
@@ -139,7 +139,7 @@ def _stability(trial: Trial) -> str:
     where = f"Steady-state errors: {', '.join(words)}." if words else "There is no steady-state error."
     saturated = " This holds while no drive saturates." if np.isfinite(trial.limits).any() else ""
     parts = [f"<p><b>{escape(trial.verdict.sentence)}.</b> {escape(where)}{saturated}</p>",
-             html_table(Table("Stability results", ("", "claim", "where", "how"), rows))]
+             html_table(TextTable("Stability results", ("", "claim", "where", "how"), rows))]
     if trial.verdict.poles is not None and len(trial.verdict.poles):
         parts.insert(1, f'<div class="pictures">{_poles(trial)}</div>')
     return "".join(parts)
@@ -196,14 +196,14 @@ def motion_section(arm: Mechanism, motion: Motion | Trajectory | tuple[Array, Ar
     return f"<p>{words}</p>{_beyond(arm.tree, tau)}{pictures}{html_table(motion_forces(arm.tree, tau))}"
 
 
-def motion_forces(tree: Tree, tau: Array) -> Table:
+def motion_forces(tree: Tree, tau: Array) -> TextTable:
     """The greatest forces (samples, nv) of each drive, the limit, and the share of it."""
     limits = effort_limits(tree)
     greatest = np.nanmax(np.abs(tau), axis=0)
     rows = [(f"{name} [{FORCE_UNITS[unit]}]", f"{most:.4g}", f"{limit:.4g}",
              f"{100 * most / limit:.0f}" if np.isfinite(limit) and limit > 0 else "")
             for (name, unit), most, limit in zip(velocity_labels(tree), greatest, limits, strict=True)]
-    return Table("Joint forces beside their limits", ("joint", "greatest", "limit", "share [%]"), tuple(rows))
+    return TextTable("Joint forces beside their limits", ("joint", "greatest", "limit", "share [%]"), tuple(rows))
 
 
 def _beyond(tree: Tree, tau: Array) -> str:

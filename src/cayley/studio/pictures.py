@@ -19,7 +19,7 @@ from cayley.drawing.views import view_of
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError
 from cayley.model.denavit_hartenberg.table import DHTable, length_in_words, moving_number
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory
 from cayley.studio.sliders import keeps_closed
@@ -148,7 +148,7 @@ _MANY = 8  # columns that are set closely
 _WIDE = 32  # characters of a column that may be broken into lines
 
 
-def html_table(table: Table, *, bars: int | None = None, title: str | None = None) -> str:
+def html_table(table: TextTable, *, bars: int | None = None, title: str | None = None) -> str:
     """The table with its title; `bars`: a column of numbers that is drawn as bars as well.
 
     >>> html_table(Table("Sizes", ("part", "mm"), (("rod", "12"),)))
@@ -174,7 +174,7 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
         f"<tbody>{body}</tbody></table></div></figure>")
 
 
-def dh_words(table: DHTable, end: str) -> Table:
+def dh_words(table: DHTable, end: str) -> TextTable:
     """A Denavit-Hartenberg table of the joints up to a frame in words, angles in degrees."""
     rows: list[tuple[str, ...]] = []
     for i, row in enumerate(table.rows, 1):
@@ -189,7 +189,7 @@ def dh_words(table: DHTable, end: str) -> Table:
         rows.append((str(i), row.kind, theta, d, a, alpha))
     ends = "".join(f"; {name} at {words}" for name, words in table.ends.items())
     title = f"Denavit-Hartenberg, {table.convention} convention, the joints from the root to {end}{ends}"
-    return Table(title, ("i", "joint", "θ", "d [m]", "a [m]", "α"), tuple(rows))
+    return TextTable(title, ("i", "joint", "θ", "d [m]", "a [m]", "α"), tuple(rows))
 
 
 def _degrees(angle: float) -> str:

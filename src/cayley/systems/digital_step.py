@@ -68,7 +68,7 @@ def _made(system: System) -> Kernel:
 
 
 def _parameters(system: System) -> str:
-    """The constants of the code, for whoever reads it."""
+    """The constants of the code, with comments."""
     shown = [f"{name} = {' '.join(np.array2string(np.asarray(value), separator=', ', threshold=20).split())}"
              for name, value in system.parameters.items()]
     return f"With {'; '.join(shown)}." if shown else ""

@@ -100,7 +100,7 @@ def as_blocks(given: Mapping[str, BlockLike], whose: str) -> dict[str, Block]:
         if block.velocity is None:
             continue
         if block.velocity not in blocks:
-            raise SignatureError(f"the velocity of {name!r} is said to be {block.velocity!r}, which {whose} has not")
+            raise SignatureError(f"the velocity of {name!r} is {block.velocity!r}, a block that {whose} does not have")
         if blocks[block.velocity].shape != block.tangent:
             raise SignatureError(f"{block.velocity!r} has the shape {blocks[block.velocity].shape}; as the velocity of "
                                  f"{name!r} it has {block.tangent}")

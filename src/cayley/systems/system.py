@@ -45,14 +45,13 @@ class System(HoldsFunctions):
     `state`, `inputs`, `outputs`: by name a unit ("A", of a number), a size (3), both (3, "N m"), or a `Block` or `Port`
     that says more, as on which manifold it is or which block is its velocity. Without `output` the outputs are the
     state. `parameters`: by name their values, which may be replaced. `power` [W] is what is put in from outside and
-    `energy` [J] what is stored, for the balance. `constraints`: by name what must be zero; drift
-    away from them is projected out after each step, by `project` if that says, by their names, which blocks then are
-    where. `modes`: by name the words for their values, the first of which
-    they start with, and `transitions` what changes them. `holds` is its dry
-    friction and its stops. `explain(x)` says in words why there is no derivative at a
-    state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts,
-    unless `timed` says it. `about` are words for whoever reads the C of it. What `acts`, as a law does, is there to
-    drive another: `connect` warns if nothing takes its outputs.
+    `energy` [J] what is stored, for the balance. `constraints`: by name what must be zero; drift away from them is
+    projected out after each step, by `project` if that says, by their names, which blocks then are where. `modes`: by
+    name the words for their values, the first of which they start with, and `transitions` what changes them. `holds` is
+    its dry friction and its stops. `explain(x)` says in words why there is no derivative at a state; `methods` are
+    integrators of its own. Whether anything depends on the time itself is found in the texts, unless `timed` says it.
+    `about` is a description for the exported C. What `acts`, as a law does, is there to drive another: `connect` warns
+    if nothing takes its outputs.
 
     >>> motor = System("motor", state={"current": "A"}, inputs={"voltage": "V"}, parameters={"R": 2.0, "L": 0.1},
     ...                derivative=lambda t, x, u, p: (u.voltage - p.R * x.current) / p.L)

@@ -408,8 +408,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
 
     def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
-        """A picture of the mechanism at several instants [s], or at so many evenly spaced ones: the last in full
-        colour, those before it the paler the earlier. Axes of Matplotlib."""
+        """A picture of the mechanism at several instants [s], or at a number of evenly spaced ones: the last in full
+        colour, earlier ones paler. Axes of Matplotlib."""
         drawn: Axes = maker("draw_instants")(*maker("moving_part")(self), times, frames=frames, labels=labels,
                                              ground=ground, trail=trail, ax=ax)
         return drawn

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on_gpu, loaded_cupy, on_gpu
-from cayley.compiler.backends.gpu_code import Code, Written, moves_tiles
+from cayley.compiler.backends.gpu_code import GpuCode, Written, moves_tiles
 from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.cuda.cuda_iteration import (
     TOGETHER,
@@ -82,7 +82,7 @@ class OnCuda:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._code = Code(kernel_name(program), lambda: ["kernel", program.key], self._written, threads=_THREADS,
+        self._code = GpuCode(kernel_name(program), lambda: ["kernel", program.key], self._written, threads=_THREADS,
                           strict=program.is_strict)
 
     def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
@@ -127,7 +127,7 @@ class IteratedOnCuda:
 
     def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
-        self._code = Code(iteration_name(iteration.traced), self._identity, self._written,
+        self._code = GpuCode(iteration_name(iteration.traced), self._identity, self._written,
                           threads={"float": THREADS, "double": THREADS}, strict=iteration.traced.is_strict)
 
     def _identity(self) -> list[Any]:

@@ -49,8 +49,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Written:
-    """The text of a kernel. The bytes that threads of a block share; the states of a tile, where blocks stay and take
-    one tile after another; and how many states a thread takes."""
+    """The text of a kernel. Bytes of shared memory per block, states per tile (where blocks stay and take one tile
+    after another), and states per thread."""
 
     text: str
     shared: int = 0
@@ -91,10 +91,10 @@ _largest: dict[int, Size] = {}
 """The largest kernel that fitted on each device."""
 
 
-class Code:
+class GpuCode:
     """A kernel with its code for each device, precision and layout. Operands have axes of the batch, of a loop, and of
-    the core. `threads` of a precision make a block, unless so many do not fit. Code is kept on disk under its
-    `identity`."""
+    the core. `threads` is the block size for each precision, reduced where it does not fit. Code is kept on disk under
+    its `identity`."""
 
     def __init__(self, name: str, identity: Callable[[], list[Any]],
                  text: Callable[[str, Sequence[Strides]], Written], *, threads: Mapping[str, int],

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from cayley.compiler.algebras.counts import count
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text, block, helper_names, is_helper
-from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, Place, loop_statements
-from cayley.compiler.c.c_source import Parameters, comment, parameter_names, spoken, table
+from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dialect, block, helper_names, is_helper
+from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, MemoryPlace, loop_statements
+from cayley.compiler.c.c_source import CNames, comment, parameter_names, spoken, table
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.operations import OPERATIONS, OWN
 from cayley.compiler.tracing.names import free_prefix, identifier
@@ -156,9 +156,10 @@ def javascript_text(program: Program, name: str) -> str:
     }
     """
     names = parameters_of(program, name)
-    inputs = {node.index: Text(f"{label}[{k}]" if v.shape else label, WHOLE)
+    inputs = {node.index: CExpression(f"{label}[{k}]" if v.shape else label, WHOLE)
               for v, label in zip(program.inputs, names.inputs, strict=True) for k, node in enumerate(v.nodes)}
-    body = Body(program, DIALECT, inputs, temporary=free_prefix([name, *names.inputs, *names.outputs]), helper=name)
+    body = CStatements(program, DIALECT, inputs, temporary=free_prefix([name, *names.inputs, *names.outputs]),
+                       helper=name)
     values = [_value(v, [body.text(node).code for node in v.nodes]) for v in program.outputs]
     function = block(f"function {name}({', '.join(names.inputs)})", [*body.lines, _returned(names.outputs, values)])
     return "\n".join([*DIALECT.definitions(program, name), function])
@@ -187,7 +188,7 @@ def _returned(names: Sequence[str], values: Sequence[str]) -> str:
     return f"return {values[0]};" if len(values) == 1 else f"return {{ {fields} }};"
 
 
-def parameters_of(program: Program, name: str) -> Parameters:
+def parameters_of(program: Program, name: str) -> CNames:
     return parameter_names(program, taken=[*helper_names(name), *sorted(_WORDS)])
 
 
@@ -233,12 +234,12 @@ _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
 
 
-def _place(variable: Variable, name: str, turn: str) -> Place:
+def _place(variable: Variable, name: str, turn: str) -> MemoryPlace:
     """Where an element is, now: a scalar that does not move is itself."""
     size = len(variable.nodes)
     if turn:
-        return Place(name, lambda k: f"{name}[{turn}*{size} + {k}]")
-    return Place(name, lambda k: f"{name}[{k}]" if variable.shape else name)
+        return MemoryPlace(name, lambda k: f"{name}[{turn}*{size} + {k}]")
+    return MemoryPlace(name, lambda k: f"{name}[{k}]" if variable.shape else name)
 
 
 BACKEND = JavaScript()

@@ -7,8 +7,8 @@ the function of one state, with its arrays one after the other, is what an array
 
 from __future__ import annotations
 
-from cayley.compiler.c.c_expressions import WHOLE, Body, Text, helper_names
-from cayley.compiler.c.c_source import CSource, Parameters, c_dialect, declared, parameter_names, unused
+from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, helper_names
+from cayley.compiler.c.c_source import CNames, CSource, c_dialect, declared, parameter_names, unused
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.names import free_prefix
 from cayley.compiler.tracing.program import Program
@@ -57,7 +57,7 @@ def with_batch(made: CSource, program: Program, precision: str) -> CSource:
     return CSource(made.name, made.source, header).extended(f"{note}\n{plain};\n", text)
 
 
-def _prototype(called: str, names: Parameters, real: str, pointer: str) -> str:
+def _prototype(called: str, names: CNames, real: str, pointer: str) -> str:
     return declared(called, ["size_t count", *[f"const {real} {pointer}{name}" for name in names.inputs],
                              *[f"{real} {pointer}{name}" for name in names.outputs]])
 
@@ -66,11 +66,12 @@ def _place(name: str, k: int) -> str:
     return f"{name}[{('', 'count + ')[k] if k < 2 else f'{k}*count + '}i]"
 
 
-def _statements(program: Program, helper: str, names: Parameters, precision: str) -> list[str]:
-    inputs = {node.index: Text(_place(name, k), WHOLE) for v, name in zip(program.inputs, names.inputs, strict=True)
+def _statements(program: Program, helper: str, names: CNames, precision: str) -> list[str]:
+    inputs = {node.index: CExpression(_place(name, k), WHOLE) for v,
+              name in zip(program.inputs, names.inputs, strict=True)
               for k, node in enumerate(v.nodes)}
     temporary = free_prefix([helper, "count", "i", *names.inputs, *names.outputs])
-    body = Body(program, c_dialect(precision), inputs, temporary=temporary, helper=helper)
+    body = CStatements(program, c_dialect(precision), inputs, temporary=temporary, helper=helper)
     stores = [f"{_place(name, k)} = {body.text(node).code};"
               for v, name in zip(program.outputs, names.outputs, strict=True) for k, node in enumerate(v.nodes)]
     return [*body.lines, *stores]

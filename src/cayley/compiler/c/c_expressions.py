@@ -23,7 +23,7 @@ from cayley.compiler.tracing.program import Program
 LONGEST = 80  # characters of an expression
 
 
-class Text(NamedTuple):
+class CExpression(NamedTuple):
     """An expression in C."""
 
     code: str
@@ -88,7 +88,7 @@ class Dialect:
         return [f"(void){name};" for name in names]
 
     def call(self, function: str, arguments: Sequence[str], results: str, count: int) -> list[str]:
-        """A program that is called on arrays, and so many results of it."""
+        """A call of a program on arrays, with a number of results."""
         return [f"{self.real} {results}[{count}];", f"{function}({', '.join([*arguments, results])});"]
 
     def called(self, name: str, arrays: Sequence[str], lines: Sequence[str], results: Sequence[str]) -> str:
@@ -120,9 +120,9 @@ class Dialect:
     def _function(self, key: str, program: Program, prefix: str) -> str:
         program = in_precision(program, "float" if self.real == "float" else "double")
         arrays = [f"in{k}" for k in range(len(program.inputs))]
-        inputs = {node.index: Text(f"{name}[{k}]", WHOLE) for name, v in zip(arrays, program.inputs, strict=True)
+        inputs = {node.index: CExpression(f"{name}[{k}]", WHOLE) for name, v in zip(arrays, program.inputs, strict=True)
                   for k, node in enumerate(v.nodes)}
-        body = Body(program, self, inputs, temporary="t", helper=prefix)
+        body = CStatements(program, self, inputs, temporary="t", helper=prefix)
         idle = [name for name, v in zip(arrays, program.inputs, strict=True)
                 if not any(body.uses[node.index] for node in v.nodes)]
         return self.called(function_name(prefix, key), arrays, [*self.unused(idle), *body.lines],
@@ -154,8 +154,8 @@ class Dialect:
         program = in_precision(program_of(OPERATIONS[op]), "float" if self.real == "float" else "double")
         for needed in {node.op for node in program.nodes}:
             self.define(needed, prefix, found)
-        inputs = {v.nodes[0].index: Text(v.name, WHOLE) for v in program.inputs}
-        body = Body(program, self, inputs, temporary="t", helper=prefix)
+        inputs = {v.nodes[0].index: CExpression(v.name, WHOLE) for v in program.inputs}
+        body = CStatements(program, self, inputs, temporary="t", helper=prefix)
         found[op] = self.function_of_numbers(name, [v.name for v in program.inputs], body.lines,
                                              body.text(program.results[0]).code)
 
@@ -170,39 +170,39 @@ def function_name(prefix: str, key: str) -> str:
     return f"{prefix}_{key[:12]}"
 
 
-def joined(op: str, a: Text, b: Text) -> Text:
+def joined(op: str, a: CExpression, b: CExpression) -> CExpression:
     """Two operands and the operator between them; a + (-b) is a - b, to the last bit, and a - (-b) is a + b."""
     if op in _OPPOSITE and b.code.startswith("-") and b.binds >= _PRODUCT:
-        return joined(_OPPOSITE[op], a, Text(b.code[1:], WHOLE if b.binds == _SIGN else b.binds, b.reads))
+        return joined(_OPPOSITE[op], a, CExpression(b.code[1:], WHOLE if b.binds == _SIGN else b.binds, b.reads))
     sign, binds = _INFIX[op]
     left = a.code if a.binds >= binds else f"({a.code})"
     right = b.code if b.binds > binds and not b.code.startswith("-") else f"({b.code})"
-    return Text(left + sign + right, binds, a.reads or b.reads)
+    return CExpression(left + sign + right, binds, a.reads or b.reads)
 
 
-def signed(a: Text) -> Text:
+def signed(a: CExpression) -> CExpression:
     """-(a b) is (-a) b, to the last bit."""
     if a.binds < _PRODUCT or a.code.startswith("-"):
-        return Text(f"-({a.code})", _SIGN, a.reads)
-    return Text(f"-{a.code}", min(a.binds, _SIGN), a.reads)
+        return CExpression(f"-({a.code})", _SIGN, a.reads)
+    return CExpression(f"-{a.code}", min(a.binds, _SIGN), a.reads)
 
 
-def _inverted(a: Text) -> Text:
-    return Text(f"!{a.code}" if a.binds >= _SIGN else f"!({a.code})", _SIGN, a.reads)
+def _inverted(a: CExpression) -> CExpression:
+    return CExpression(f"!{a.code}" if a.binds >= _SIGN else f"!({a.code})", _SIGN, a.reads)
 
 
-def _chosen(*parts: Text) -> Text:
+def _chosen(*parts: CExpression) -> CExpression:
     condition, a, b = (p.code if p.binds > _CHOICE else f"({p.code})" for p in parts)
-    return Text(f"{condition} ? {a} : {b}", _CHOICE, any(p.reads for p in parts))
+    return CExpression(f"{condition} ? {a} : {b}", _CHOICE, any(p.reads for p in parts))
 
 
-_SPELLED: dict[str, Callable[..., Text]] = {"negative": signed, "not": _inverted, "where": _chosen}
+_SPELLED: dict[str, Callable[..., CExpression]] = {"negative": signed, "not": _inverted, "where": _chosen}
 
 
-class Body:
+class CStatements:
     """The statements that compute a program. `inputs` gives the text of each input node, by index."""
 
-    def __init__(self, program: Program, dialect: Dialect, inputs: Mapping[int, Text], *, temporary: str,
+    def __init__(self, program: Program, dialect: Dialect, inputs: Mapping[int, CExpression], *, temporary: str,
                  helper: str) -> None:
         self.dialect = dialect
         self.temporary = temporary
@@ -219,11 +219,11 @@ class Body:
         for node in order:
             self._compute(node)
 
-    def text(self, node: Node) -> Text:
+    def text(self, node: Node) -> CExpression:
         if node.op != "constant":
             return self._texts[node.index]
         code = self.dialect.number(node.value)
-        return Text(code, _SIGN if code.startswith("-") else WHOLE)
+        return CExpression(code, _SIGN if code.startswith("-") else WHOLE)
 
     def keep(self, node: Node) -> None:
         """Give the node a temporary, unless it has one or needs none."""
@@ -233,7 +233,7 @@ class Body:
 
     def _name(self, node: Node) -> str:
         name = self._fresh()
-        self._texts[node.index] = Text(name, WHOLE)
+        self._texts[node.index] = CExpression(name, WHOLE)
         self._unnamed.discard(node.index)
         return name
 
@@ -244,7 +244,7 @@ class Body:
             self._call(node)
             return
         if node.op == "result":
-            self._texts[node.index] = Text(f"{self._results[node.args[0].index]}[{node.value}]", WHOLE)
+            self._texts[node.index] = CExpression(f"{self._results[node.args[0].index]}[{node.value}]", WHOLE)
             return
         made = self._spelled(node)
         while len(made.code) > LONGEST and (operands := [a for a in node.args if a.index in self._unnamed]):
@@ -274,7 +274,7 @@ class Body:
         self._temporaries += 1
         return f"{self.temporary}{self._temporaries}"
 
-    def _spelled(self, node: Node) -> Text:
+    def _spelled(self, node: Node) -> CExpression:
         operands = [self.text(a) for a in node.args]
         is_helper = self.dialect.is_helper(node.op)
         if node.op in _INFIX and not is_helper:
@@ -282,7 +282,7 @@ class Body:
         if node.op in _SPELLED:
             return _SPELLED[node.op](*operands)
         function = f"{self.helper}_{node.op}" if is_helper else self.dialect.function(OPERATIONS[node.op].c_function)
-        return Text(f"{function}({', '.join(o.code for o in operands)})", WHOLE, any(o.reads for o in operands))
+        return CExpression(f"{function}({', '.join(o.code for o in operands)})", WHOLE, any(o.reads for o in operands))
 
     def _with_partner(self, node: Node) -> bool:
         """A sine and a cosine of one angle by one call, in a language that has it; one of them may go unused."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from cayley.compiler.algebras.counts import count
 from cayley.compiler.c.c_expressions import helper_names
-from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, Place, loop_statements
+from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, MemoryPlace, loop_statements
 from cayley.compiler.c.c_source import (
     AS_WRITTEN,
+    CNames,
     CSource,
-    Parameters,
     c_dialect,
     comment,
     declared,
@@ -53,7 +53,7 @@ class _Text:
     called: str
 
     @property
-    def names(self) -> Parameters:
+    def names(self) -> CNames:
         return parameter_names(self.program, taken=[*helper_names(self.called), *LOOP_NAMES])
 
     @property
@@ -74,10 +74,10 @@ class _Text:
                   for v, name, moves in self.given]
         return [*lengths, *inputs, *[f"{real} *{name}" for _, name in self.kept]]
 
-    def inputs(self) -> list[Place]:
+    def inputs(self) -> list[MemoryPlace]:
         return [_read(v, name, moves) for v, name, moves in self.given]
 
-    def outputs(self) -> list[Place]:
+    def outputs(self) -> list[MemoryPlace]:
         return [_along("sample", v, name) for v, name in self.kept]
 
     def tables(self) -> tuple[list[str], list[str]]:
@@ -88,12 +88,12 @@ class _Text:
         return lengths + inputs, table([(v, name, spoken(v, "for each sample")) for v, name in self.kept])
 
 
-def _read(variable: Variable, name: str, moves: tuple[int, ...]) -> Place:
+def _read(variable: Variable, name: str, moves: tuple[int, ...]) -> MemoryPlace:
     if moves == CONSTANT:
-        return Place(name, lambda k: f"{name}[{k}]" if variable.shape else name)
+        return MemoryPlace(name, lambda k: f"{name}[{k}]" if variable.shape else name)
     return _along(STEP if moves == CHANGING else "stage", variable, name)
 
 
-def _along(turn: str, variable: Variable, name: str) -> Place:
+def _along(turn: str, variable: Variable, name: str) -> MemoryPlace:
     size = len(variable.nodes)
-    return Place(name, lambda k: f"{name}[{turn}*{size} + {k}]" if variable.shape else f"{name}[{turn}]")
+    return MemoryPlace(name, lambda k: f"{name}[{turn}*{size} + {k}]" if variable.shape else f"{name}[{turn}]")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text
+from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dialect
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Plan
 from cayley.compiler.tracing.names import free_prefix, unique
 from cayley.compiler.tracing.program import Program, Variable
@@ -18,7 +18,7 @@ _INDENT = "    "
 
 
 @dataclass(frozen=True)
-class Place:
+class MemoryPlace:
     """An input or a kept output in memory: its name, the text of each of its elements at the present turn of the loops,
     and the names of its strides, if these are parameters."""
 
@@ -27,18 +27,19 @@ class Place:
     strides: tuple[str, ...] = ()
 
 
-def loop_statements(program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place], outputs: Sequence[Place],
+def loop_statements(program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[MemoryPlace],
+                    outputs: Sequence[MemoryPlace],
                     *, taken: set[str], helper: str, index: str) -> list[str]:
-    """The statements: what is read, the loops, what is kept. `outputs` are those that are kept, in that order; `taken`
-    are names that are used, to which those of the local variables are added; `index` is the type of a counter."""
-    return Loops(program, plan, dialect, inputs, outputs, taken, helper, index).lines
+    """The statements: what is read, the loops, what is kept. `outputs` are the kept outputs in order, `taken` the names
+    in use (names of local variables are added), and `index` the type of a counter."""
+    return CLoops(program, plan, dialect, inputs, outputs, taken, helper, index).lines
 
 
-class Loops:
+class CLoops:
     """The loops around the statements of a stage."""
 
-    def __init__(self, program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
-                 outputs: Sequence[Place], taken: set[str], helper: str, index: str) -> None:
+    def __init__(self, program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[MemoryPlace],
+                 outputs: Sequence[MemoryPlace], taken: set[str], helper: str, index: str) -> None:
         self.program = program
         self.plan = plan
         self.dialect = dialect
@@ -51,12 +52,12 @@ class Loops:
         self._locals = {place: [self._name(f"{inputs[place].name}_{k}") for k in range(len(v.nodes))]
                         for place, v in enumerate(program.inputs)}
         self._after = self._variables_of_outputs(outputs)
-        self._texts = {node.index: Text(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
+        self._texts = {node.index: CExpression(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
                        for node, name in zip(v.nodes, self._locals[place], strict=True)}
         self.lines = [*self._unused(outputs), *self._read(CONSTANT), *self._declared(), *self._samples(outputs)]
 
-    def _unused(self, outputs: Sequence[Place]) -> list[str]:
-        """Parameters that are not used are said to be so."""
+    def _unused(self, outputs: Sequence[MemoryPlace]) -> list[str]:
+        """Casts to void of unused parameters."""
         idle = [self.inputs[k] for k, v in enumerate(self.program.inputs)
                 if not any(self._is_read(k, place) for place in range(len(v.nodes)))]
         idle += [output for place, output in zip(self.plan.kept, outputs, strict=True)
@@ -72,7 +73,7 @@ class Loops:
         self._taken.add(name)
         return name
 
-    def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
+    def _variables_of_outputs(self, outputs: Sequence[MemoryPlace]) -> dict[int, list[str]]:
         """Where an output is found after a stage: in the state that it feeds, or in variables of its own."""
         found = {after: self._locals[before] for after, before in self.plan.feeds}
         wanted = {place: output.name for place, output in zip(self.plan.kept, outputs, strict=True)}
@@ -100,10 +101,10 @@ class Loops:
         return [self.dialect.variable(name, zero) for place, names in self._after.items() if place not in states
                 for name in names]
 
-    def _samples(self, outputs: Sequence[Place]) -> list[str]:
+    def _samples(self, outputs: Sequence[MemoryPlace]) -> list[str]:
         return self._loop("sample", "samples", [*self._steps(), *self._kept(outputs)])
 
-    def _kept(self, outputs: Sequence[Place]) -> list[str]:
+    def _kept(self, outputs: Sequence[MemoryPlace]) -> list[str]:
         return [f"{output.at(k)} = {name};" for place, output in zip(self.plan.kept, outputs, strict=True)
                 for k, name in enumerate(self._after[place])]
 
@@ -125,7 +126,7 @@ class Loops:
         """Every result is computed before the first state changes."""
         results = {(place, k): node for place in self._fed for k, node in enumerate(self.program.outputs[place].nodes)
                    if (place, k) in self._needed}
-        body = Body(computing(self.program, self._needed), self.dialect, self._texts,
+        body = CStatements(computing(self.program, self._needed), self.dialect, self._texts,
                     temporary=free_prefix(self._taken), helper=self._helper)
         for node in results.values():
             body.keep(node)
@@ -142,7 +143,7 @@ class Loops:
             feeds.setdefault(place, [names])
         return feeds
 
-    def _changes(self, place: int, element: int, value: Text) -> list[str]:
+    def _changes(self, place: int, element: int, value: CExpression) -> list[str]:
         return [f"{names[element]} = {value.code};" for names in self._fed[place]]
 
     def _loop(self, counter: str, end: str, lines: Sequence[str]) -> list[str]:

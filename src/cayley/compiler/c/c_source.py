@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cayley.compiler.algebras.counts import count
-from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text, helper_names
+from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dialect, helper_names
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, FOR_PARAMETERS, free_prefix, identifier
 from cayley.compiler.tracing.program import Program, Variable
@@ -103,14 +103,14 @@ def c_dialect(precision: str) -> Dialect:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class CNames:
     """Names of the inputs and outputs of a program in C."""
 
     inputs: list[str]
     outputs: list[str]
 
 
-def parameter_names(program: Program, taken: Sequence[str] = ()) -> Parameters:
+def parameter_names(program: Program, taken: Sequence[str] = ()) -> CNames:
     """Identifiers that differ from each other and from what is taken; an output with the name of an input gets `_out`.
     """
     inputs: list[str] = []
@@ -120,18 +120,18 @@ def parameter_names(program: Program, taken: Sequence[str] = ()) -> Parameters:
     for variable in program.outputs:
         name = f"{variable.name}_out" if variable.name in inputs else variable.name
         outputs.append(identifier(name, FOR_PARAMETERS, [*inputs, *outputs, *taken]))
-    return Parameters(inputs, outputs)
+    return CNames(inputs, outputs)
 
 
-def spelled(program: Program, parameters: Parameters, real: str) -> Parameters:
+def spelled(program: Program, parameters: CNames, real: str) -> CNames:
     """The inputs and outputs as they are declared in a prototype."""
     inputs = [_declaration(v, name, f"const {real}") if v.shape else f"{real} {name}"
               for v, name in zip(program.inputs, parameters.inputs, strict=True)]
-    return Parameters(inputs, [_declaration(v, name, real)
+    return CNames(inputs, [_declaration(v, name, real)
                                for v, name in zip(program.outputs, parameters.outputs, strict=True)])
 
 
-def _prototype(program: Program, called: str, parameters: Parameters, real: str) -> str:
+def _prototype(program: Program, called: str, parameters: CNames, real: str) -> str:
     each = spelled(program, parameters, real)
     return declared(called, [*each.inputs, *each.outputs])
 
@@ -149,11 +149,11 @@ def _declaration(variable: Variable, name: str, kind: str) -> str:
     return f"{kind} {name}[{len(variable.nodes)}]" if variable.shape and variable.nodes else f"{kind} *{name}"
 
 
-def _statements(program: Program, called: str, parameters: Parameters, dialect: Dialect) -> list[str]:
-    inputs = {node.index: Text(f"{name}[{k}]", WHOLE, reads=True) if v.shape else Text(name, WHOLE)
+def _statements(program: Program, called: str, parameters: CNames, dialect: Dialect) -> list[str]:
+    inputs = {node.index: CExpression(f"{name}[{k}]", WHOLE, reads=True) if v.shape else CExpression(name, WHOLE)
               for v, name in zip(program.inputs, parameters.inputs, strict=True) for k, node in enumerate(v.nodes)}
     temporary = free_prefix([called, *parameters.inputs, *parameters.outputs])
-    body = Body(program, dialect, inputs, temporary=temporary, helper=called)
+    body = CStatements(program, dialect, inputs, temporary=temporary, helper=called)
     results = program.results
     if len(results) > 1:
         for node in results:
@@ -165,8 +165,8 @@ def _statements(program: Program, called: str, parameters: Parameters, dialect: 
     return [*unused(program, parameters), *body.lines, *stores]
 
 
-def unused(program: Program, parameters: Parameters) -> list[str]:
-    """Parameters that are not used are said to be so."""
+def unused(program: Program, parameters: CNames) -> list[str]:
+    """Casts to void of unused parameters."""
     uses = program.uses()
     idle = [
         name for v, name in zip(program.inputs, parameters.inputs, strict=True)
@@ -175,7 +175,7 @@ def unused(program: Program, parameters: Parameters) -> list[str]:
     return [f"(void){name};" for name in idle]
 
 
-def comment_of(program: Program, called: str, parameters: Parameters) -> str:
+def comment_of(program: Program, called: str, parameters: CNames) -> str:
     """Comment of a function: what it computes, its inputs and outputs, and its operation counts."""
     inputs, outputs = (table([(v, name, spoken(v)) for v, name in zip(variables, names, strict=True)])
                        for variables, names in ((program.inputs, parameters.inputs),

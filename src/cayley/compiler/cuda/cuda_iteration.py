@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from cayley.compiler.algebras.counts import count
 from cayley.compiler.c.c_expressions import helper_names
-from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, Place, loop_statements
+from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, MemoryPlace, loop_statements
 from cayley.compiler.c.c_source import comment, parameter_names, spoken, table
 from cayley.compiler.cuda.cuda_functions import cuda_dialect
 from cayley.compiler.cuda.cuda_limbs import NAMES, THREADS, limb_memory, limb_statements
@@ -70,7 +70,7 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
               in zip(program.inputs, names.inputs, plan.moves, known[:len(program.inputs)], strict=True)]
     outputs = [Operand.named(program.outputs[k], names.outputs[k], taken, each, "sample")
                for k, each in zip(plan.kept, known[len(program.inputs):], strict=True)]
-    places = [Place(o.pointer, o.at, o.unknown) for o in (*inputs, *outputs)]
+    places = [MemoryPlace(o.pointer, o.at, o.unknown) for o in (*inputs, *outputs)]
     bounds: tuple[int, ...] = ()
     numbers = tabled(dialect, f"{called}_numbers")
     if limbed:

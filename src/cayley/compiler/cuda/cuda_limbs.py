@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cayley.compiler.c.c_expressions import WHOLE, Dialect, Text
-from cayley.compiler.c.c_loops import Loops, Place
+from cayley.compiler.c.c_expressions import WHOLE, CExpression, Dialect
+from cayley.compiler.c.c_loops import CLoops, MemoryPlace
 from cayley.compiler.cuda.cuda_source import THIS_THREAD
 from cayley.compiler.cuda.cuda_stretches import LimbedProgram, Stretch, computed, slots, stretches
 from cayley.compiler.iteration import Plan
@@ -29,18 +29,18 @@ def limb_memory(stage: LimbedProgram, plan: Plan, precision: str) -> int:
     return held * THREADS * (8 if precision == "double" else 4)
 
 
-def limb_statements(stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
-                    outputs: Sequence[Place], *, together: int, taken: set[str], helper: str) -> list[str]:
+def limb_statements(stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[MemoryPlace],
+                    outputs: Sequence[MemoryPlace], *, together: int, taken: set[str], helper: str) -> list[str]:
     """All that a thread does, for as many trajectories together."""
     made = _LimbByLimb if together == 1 else _Together
     return made(stage, plan, dialect, inputs, outputs, taken, helper, together).statements
 
 
-class _LimbByLimb(Loops):
+class _LimbByLimb(CLoops):
     """The loops of one trajectory, with its state in shared memory."""
 
-    def __init__(self, stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
-                 outputs: Sequence[Place], taken: set[str], helper: str, together: int) -> None:
+    def __init__(self, stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[MemoryPlace],
+                 outputs: Sequence[MemoryPlace], taken: set[str], helper: str, together: int) -> None:
         self._limbed = stage
         self._together = together
         self._length = 0  # of the states
@@ -67,11 +67,11 @@ class _LimbByLimb(Loops):
         return lines
 
     def _held(self, length: int) -> list[str]:
-        """Places for so many elements of a state."""
+        """Places for a number of elements of a state."""
         self._length += length
         return [self._held_at(self._length - length + k) for k in range(length)]
 
-    def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
+    def _variables_of_outputs(self, outputs: Sequence[MemoryPlace]) -> dict[int, list[str]]:
         for _, before in self.plan.feeds:
             self._locals[before] = self._held(len(self.program.inputs[before].nodes))
         return super()._variables_of_outputs(outputs)
@@ -82,7 +82,7 @@ class _LimbByLimb(Loops):
                               if self.plan.moves[place] == moves for k, name in enumerate(self._locals[place])
                               if self._is_read(place, k)])
 
-    def _kept(self, outputs: Sequence[Place]) -> list[str]:
+    def _kept(self, outputs: Sequence[MemoryPlace]) -> list[str]:
         return self._in_turn(super()._kept(outputs))
 
     def _stage(self) -> list[str]:
@@ -98,7 +98,7 @@ class _LimbByLimb(Loops):
             soon = [each for each in results if each[1].index in part.new and each not in late]
             lines += self._in_turn(self._stretch(part, soon, f"{prefix}{number}_"))
         return lines + self._in_turn([
-            change for element, node in late for change in self._changes(*element, Text(
+            change for element, node in late for change in self._changes(*element, CExpression(
                 self.dialect.number(node.value) if node.op == "constant" else self._kept_at(node.index), WHOLE))])
 
     def _late(self, parts: Sequence[Stretch], results: Sequence[_Result]) -> list[_Result]:
@@ -110,7 +110,7 @@ class _LimbByLimb(Loops):
                 or any(last.get(state, -1) > made[node.index] for state in self._states_of(*element))]
 
     def _stretch(self, part: Stretch, soon: Sequence[_Result], prefix: str) -> list[str]:
-        texts = {value: Text(f"{prefix}{value}", WHOLE) for value in (*part.inputs, *part.taken)}
+        texts = {value: CExpression(f"{prefix}{value}", WHOLE) for value in (*part.inputs, *part.taken)}
         taken = [f"const {self.dialect.real} {texts[value].code} = {source(value)};" for values, source
                  in ((part.inputs, self._anew), (part.taken, self._kept_at)) for value in values]
         kept = part.new & self._slots.keys()
@@ -155,7 +155,7 @@ class _Together(_LimbByLimb):
         return ["#pragma unroll 1", "for (int own = 0; own < owned; own++) {", *[f"    {line}" for line in body],
                 "}"] if lines else []
 
-    def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
+    def _variables_of_outputs(self, outputs: Sequence[MemoryPlace]) -> dict[int, list[str]]:
         """Arrays that are not states are stored like states."""
         fed = {after for after, _ in self.plan.feeds}
         return {place: names if place in fed else self._held(len(names))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from struct import pack
 from typing import NamedTuple
 
-from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text, helper_names
-from cayley.compiler.c.c_source import Parameters, comment_of, parameter_names
+from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dialect, helper_names
+from cayley.compiler.c.c_source import CNames, comment_of, parameter_names
 from cayley.compiler.cuda.cuda_functions import CudaDialect, cuda_dialect
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, free_prefix, identifier, unique
@@ -93,7 +93,7 @@ def kernel_of(program: Program, dialect: Dialect, inputs: Sequence[Operand], out
     """The text of the kernel of a program that does these statements."""
     name = kernel_name(program)
     declared = [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
-    note = comment_of(program, name, Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
+    note = comment_of(program, name, CNames([o.pointer for o in inputs], [o.pointer for o in outputs]))
     return kernel_text(name, note, [*dialect.definitions(program, name), *helpers],
                        ["const long long count", *declared], statements, bounds)
 
@@ -141,11 +141,11 @@ def states_computed(program: Program, dialect: Dialect, inputs: Sequence[Operand
                 name = unique(f"{operand.pointer}_{place}", taken)
                 taken.add(name)
                 loads.append(f"const {dialect.real} {name} = {operand.at(place)};")
-                texts[node.index] = Text(name, WHOLE)
+                texts[node.index] = CExpression(name, WHOLE)
     idle = [f"(void){name};" for operand in (*inputs, *outputs)
             if not any(uses[node.index] for node in operand.variable.nodes)
             for name in (operand.pointer, *operand.unknown)]
-    body = Body(program, dialect, texts, temporary=free_prefix(taken), helper=kernel_name(program))
+    body = CStatements(program, dialect, texts, temporary=free_prefix(taken), helper=kernel_name(program))
     stores = [f"{operand.at(place)} =\n        {body.text(node).code};" for operand in outputs
               for place, node in enumerate(operand.variable.nodes)]
     return Statements(idle, loads, body.lines, stores)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cayley.compiler.c.c_expressions import Body, Dialect, Text
+from cayley.compiler.c.c_expressions import CExpression, CStatements, Dialect
 from cayley.compiler.c.c_loops import computing, needed
 from cayley.compiler.cuda.thread_shares import FINE, Grain, Shares, shared
 from cayley.compiler.iteration import Plan
@@ -112,14 +112,15 @@ def slots(parts: Sequence[Stretch], late: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def computed(nodes: Sequence[Node], kept: Sequence[Node], texts: Mapping[int, Text], dialect: Dialect, prefix: str,
-             helper: str) -> tuple[list[str], dict[int, Text]]:
+def computed(nodes: Sequence[Node], kept: Sequence[Node], texts: Mapping[int, CExpression], dialect: Dialect,
+             prefix: str,
+             helper: str) -> tuple[list[str], dict[int, CExpression]]:
     """The statements of some nodes, and the names of those that are kept."""
     if not kept:
         return [], {}
     graph = Graph(strict=True)
     made: dict[int, Node] = {}
-    outside: dict[int, Text] = {}
+    outside: dict[int, CExpression] = {}
 
     def operand(node: Node) -> Node:
         if node.index not in made:
@@ -132,7 +133,7 @@ def computed(nodes: Sequence[Node], kept: Sequence[Node], texts: Mapping[int, Te
     for node in nodes:
         made[node.index] = graph.node(node.op, *[operand(a) for a in node.args])
     results = tuple(made[n.index] for n in kept)
-    body = Body(Program("part", (), (Variable("kept", (len(results),), results),)), dialect, outside,
+    body = CStatements(Program("part", (), (Variable("kept", (len(results),), results),)), dialect, outside,
                 temporary=prefix, helper=helper)
     for node in results:
         body.keep(node)

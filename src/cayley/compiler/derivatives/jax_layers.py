@@ -18,7 +18,7 @@ from cayley.errors import SignatureError, UnsupportedError
 
 
 def jax_layer(layer: Layer) -> Callable[..., Any]:
-    """A function of JAX's arrays, by place or by name, whose leading axes broadcast; it returns one array, or a tuple.
+    """A function of JAX arrays, by position or keyword, whose leading axes broadcast; it returns one array, or a tuple.
     """
     jax = package("jax")
     jnp = package("jax.numpy")

@@ -83,7 +83,7 @@ class KernelLayer:
 
 
 def named(layer: Layer, arguments: Sequence[Any], by_name: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by place and by name, in the order of the inputs."""
+    """Positional and keyword arguments, in the order of the inputs."""
     if len(arguments) > len(layer.inputs):
         raise SignatureError(f"{layer.name} takes {', '.join(layer.inputs)}, not {len(arguments)} arguments")
     found = dict(zip(layer.inputs, arguments, strict=False))

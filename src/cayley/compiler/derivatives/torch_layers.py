@@ -21,7 +21,8 @@ _WHY = "a kernel of Cayley is compiled already: torch.compile leaves it as it is
 
 
 def torch_layer(layer: Layer) -> Callable[..., Any]:
-    """A function of tensors, by place or by name, whose leading axes broadcast; it returns one tensor, or a tuple."""
+    """A function of tensors, by position or keyword, whose leading axes broadcast; it returns one tensor, or a tuple.
+    """
     torch = package("torch")
 
     def computed(*arguments: Any, **by_name: Any) -> Any:  # noqa: ANN401 (tensors)

@@ -86,7 +86,8 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def store(key: str, objects: list[bytes]) -> None:
-    """Keep the object files under `key`. The entry appears whole or not at all, whoever else writes it."""
+    """Keep the object files under `key`. The entry appears whole or not at all, even when other processes write it too.
+    """
     if (place := folder()) is None:
         return
     try:

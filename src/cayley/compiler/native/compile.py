@@ -13,7 +13,7 @@ import numpy as np
 from cayley.compiler.native import cache, numpy_api
 from cayley.compiler.native.llvm import Core
 from cayley.compiler.native.loop import batch_loop, is_inlined, rows
-from cayley.compiler.native.machine import Code, Machine, assemble, host
+from cayley.compiler.native.machine import ObjectCode, Processor, assemble, host
 from cayley.compiler.native.native_call import native_call, native_function
 from cayley.compiler.native.vector_assembly import Assembly
 from cayley.compiler.precision import PRECISION
@@ -64,7 +64,7 @@ class Compiled:
         """The quick way in for one state in float64; anything else it hands to the general call."""
         named = self._make_result is not None
         what = ["call", named, self._explains_nan, *self._unknown]
-        code = Code(self._objects(what, self._call_jobs), host())
+        code = ObjectCode(self._objects(what, self._call_jobs), host())
         return native_function(code.address("call"), self.traced.name, self._general, self._make_result, code)
 
     def _call_jobs(self) -> Jobs:
@@ -83,13 +83,13 @@ def core_shape(shape: Sequence[int | str]) -> str:
     return spell([length or "zero" for length in shape])
 
 
-def loaded(own: list[bytes], precision: str) -> Code:
+def loaded(own: list[bytes], precision: str) -> ObjectCode:
     """Object code in this process, with the functions that it calls."""
-    return Code([*_row_objects(precision, host()), *own], host())
+    return ObjectCode([*_row_objects(precision, host()), *own], host())
 
 
 @lru_cache
-def _row_objects(precision: str, machine: Machine) -> tuple[bytes, ...]:
+def _row_objects(precision: str, machine: Processor) -> tuple[bytes, ...]:
     """Object code that every program of this precision shares."""
     return tuple(object_code(["rows", precision], lambda: [lambda: rows(precision, machine.width(precision))], "rows"))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Text:
+class AssemblyText:
     """Lines of assembly with fresh names."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Text:
         self.place(after)
 
     def repeat_while(self, most: int, body: Any, condition: Scalar) -> None:  # noqa: ANN401 (a text of assembly)
-        """`body()`, and again while `condition()` holds, at most so many times in all."""
+        """Repeat `body()` while `condition()` holds, up to a number of times."""
         before, again, latch, after = (self.label(s) for s in ("before", "again", "latch", "after"))
         self.do(f"br label %{before}")
         self.place(before)

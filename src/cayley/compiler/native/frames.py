@@ -17,7 +17,7 @@ Row = tuple[str, int, int]  # a buffer, an element in it, and from there to the 
 Group = tuple[int, ...]
 
 
-class Frames:
+class CallFrames:
     """The places of arguments and results of all calls of a program, `size` elements in all.
 
     `results` has where the results of a call are, `places` where an array of arguments begins, `homes` where else a

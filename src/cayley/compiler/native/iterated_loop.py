@@ -15,14 +15,14 @@ from typing import Any
 
 from cayley.compiler.iteration import CYCLING, KEPT, LOOPS, Plan
 from cayley.compiler.native.llvm import Core, element_size
-from cayley.compiler.native.loop import BatchLoop, Buffers, Operand, call_core, is_dense
+from cayley.compiler.native.loop import BatchLoop, Buffers, LoopOperand, call_core, is_dense
 
 _CLOCK = 1
 """Operands before those of the program: one without content, whose shape is the lengths of the loops."""
 
 
 @dataclass(frozen=True)
-class _Looped(Operand):
+class _Looped(LoopOperand):
     """An operand that moves along loops: their numbers, and its bytes from one turn to the next."""
 
     loops: tuple[tuple[int, str], ...] = ()
@@ -103,7 +103,7 @@ class IteratedLoop(BatchLoop):
         nested(0, [])
 
     @staticmethod
-    def _moving(operands: Sequence[Operand]) -> list[_Looped]:
+    def _moving(operands: Sequence[LoopOperand]) -> list[_Looped]:
         return [operand for operand in operands if isinstance(operand, _Looped)]
 
     def _turned(self, operand: _Looped, memory: str, turns: list[str]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from cayley.compiler.elementary import emitter
 from cayley.compiler.elementary.trigonometric import sincos
-from cayley.compiler.native.frames import Frames
+from cayley.compiler.native.frames import CallFrames
 from cayley.compiler.native.schedule import fused_products, schedule
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.native.vector_assembly import Assembly, Lanes, Value
@@ -62,7 +62,7 @@ class Core:
         elementary = {node.index for node in order if OPERATIONS[node.op].is_function and node.op not in PARTNER}
         self.constants = [(k, node.value) for k, node in enumerate(program.results) if node.op == "constant"]
         """The outputs that are the same for every state, as (place, value): no part stores them."""
-        self.frames = Frames(order, self.inputs, self.outputs, program.uses())
+        self.frames = CallFrames(order, self.inputs, self.outputs, program.uses())
         called = {node.value.key: node.value for node in order if node.op == "call"}
         for key, value in called.items():
             if key not in self.callees:

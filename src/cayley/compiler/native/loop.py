@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from math import prod
 
 from cayley.compiler.native import numpy_api
-from cayley.compiler.native.control_flow import Text
+from cayley.compiler.native.control_flow import AssemblyText
 from cayley.compiler.native.llvm import Core, element_size
 from cayley.compiler.native.transpose import move_block, move_side_by_side, transposed
 from cayley.compiler.native.vector_assembly import Assembly, literal
@@ -45,7 +45,7 @@ def _places(variables: tuple[Variable, ...], width: int) -> tuple[list[int], int
 
 
 @dataclass(frozen=True)
-class Operand:
+class LoopOperand:
     """An input or output, and the names of what NumPy says about it."""
 
     shape: tuple[int, ...]
@@ -74,11 +74,11 @@ class BatchLoop:
     def __init__(self, core: Core) -> None:
         self.core = core
         self.assembly = Assembly()
-        self.text = Text()
+        self.text = AssemblyText()
         self.inputs, self.outputs = self._operands()
         self.total = self.text.let("load i64, ptr %dimensions")
         self._declare()
-        self.space = Workspace(self.text, self.assembly, core, self._scratch_elements)
+        self.space = CoreBuffers(self.text, self.assembly, core, self._scratch_elements)
         self.done = self._quick_blocks()
         failed = self.text.label("failed")
         self.space.take(failed)
@@ -103,7 +103,7 @@ class BatchLoop:
         self.text.let(f"call ptr {no_memory}()")
         self.text.do(f"call void {release}(i32 {state})")
 
-    def _operands(self) -> tuple[list[Operand], list[Operand]]:
+    def _operands(self) -> tuple[list[LoopOperand], list[LoopOperand]]:
         text = self.text
         program = self.core.program
         places = Buffers(self.core)
@@ -118,7 +118,7 @@ class BatchLoop:
         for v, start, pointer, step in zip(variables, places.inputs + places.outputs, pointers, outer, strict=True):
             strides = [next(steps) for _ in v.shape]
             operands.append(
-                Operand(v.shape, start, pointer, step, strides, is_dense(text, v.shape, strides, self._size)))
+                LoopOperand(v.shape, start, pointer, step, strides, is_dense(text, v.shape, strides, self._size)))
         return operands[:len(program.inputs)], operands[len(program.inputs):]
 
     @property
@@ -140,7 +140,7 @@ class BatchLoop:
         """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
         text = self.text
         core = self.core
-        space = Workspace(text, self.assembly, core)  # of its own: it turns into registers
+        space = CoreBuffers(text, self.assembly, core)  # of its own: it turns into registers
         if not (is_inlined(core) and space.on_stack and all(o.is_small for o in self.inputs + self.outputs)):
             return "0"
         plain = "true"
@@ -186,13 +186,13 @@ class BatchLoop:
             text.when(text.let(f"xor i1 {there}, true"), lambda operand=operand: self._move(
                 "gather", operand, *self._places(operand, first, self.space.input), valid))
 
-    def _places(self, operand: Operand, first: str, buffer: str) -> tuple[str, str]:
+    def _places(self, operand: LoopOperand, first: str, buffer: str) -> tuple[str, str]:
         """Where a block of an operand is in NumPy's memory, and where in the buffer."""
         memory = self.text.offset(operand.pointer, (first, operand.outer))
         return memory, self.text.let(
             f"getelementptr {self.core.precision}, ptr {buffer}, i64 {operand.start * self.core.width}")
 
-    def _move(self, direction: str, operand: Operand, memory: str, place: str, valid: str) -> None:
+    def _move(self, direction: str, operand: LoopOperand, memory: str, place: str, valid: str) -> None:
         text = self.text
         elements = prod(operand.shape)
 
@@ -228,11 +228,11 @@ def rows(element: str, width: int) -> Assembly:
     return assembly
 
 
-class Workspace:
+class CoreBuffers:
     """The buffers of a core, and room for some `scratch` elements. They are on the stack if they are small; otherwise
     they are taken from the heap, and must be given back on every way out."""
 
-    def __init__(self, text: Text, assembly: Assembly, core: Core, scratch: int = 0) -> None:
+    def __init__(self, text: AssemblyText, assembly: Assembly, core: Core, scratch: int = 0) -> None:
         places = Buffers(core)
         self._text = text
         self._assembly = assembly
@@ -263,7 +263,7 @@ class Workspace:
             self._text.do(f"call void @free(ptr {self._raw})")
 
 
-def store_constants(text: Text, assembly: Assembly, core: Core, space: Workspace) -> None:
+def store_constants(text: AssemblyText, assembly: Assembly, core: Core, space: CoreBuffers) -> None:
     """The outputs that are the same for every state, of which many can be zeros that lie side by side."""
     assembly.declarations["memset"] = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
     vector = f"<{core.width} x {core.precision}>"
@@ -285,14 +285,14 @@ def is_plain_zero(value: float) -> bool:
     return value == 0.0 and math.copysign(1.0, value) > 0.0
 
 
-def call_core(text: Text, core: Core, space: Workspace) -> None:
+def call_core(text: AssemblyText, core: Core, space: CoreBuffers) -> None:
     frames = text.let(f"getelementptr {core.precision}, ptr {space.between}, i64 {len(core.crossing) * core.width}")
     buffers = [space.input, space.output, space.between, space.between, frames]
     for name in core.names:
         text.do(f"call void @{name}({', '.join(f'ptr {buffer}' for buffer in buffers)})")
 
 
-def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:
+def is_dense(text: AssemblyText, shape: tuple[int, ...], strides: list[str], size: int) -> str:
     """True if the elements of one state are contiguous in C order."""
     dense = "true"
     expected = size
@@ -304,7 +304,8 @@ def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) 
     return dense
 
 
-def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str],
+def _elementwise(text: AssemblyText, direction: str, shape: tuple[int, ...], memory: str, outer: str,
+                 strides: list[str],
                  valid: str, buffer: str, element: str, width: int) -> None:
     """Any strides: all elements of a state, and for each all lanes."""
     last = text.let(f"sub i64 {valid}, 1")
@@ -331,7 +332,7 @@ def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str
 
 def _rows_function(assembly: Assembly, direction: str, element: str, width: int) -> str:
     """`gather` or `scatter`: contiguous rows of `width` states, transposed block by block."""
-    text = Text()
+    text = AssemblyText()
     size = element_size(element)
     vector = f"<{width} x {element}>"
     last = text.let("sub i64 %valid, 1")

@@ -19,7 +19,7 @@ VECTOR_BYTES = {"avx512f": 64, "avx": 32, "neon": 16, "sse2": 16}
 
 
 @dataclass(frozen=True)
-class Machine:
+class Processor:
     """A processor as LLVM sees it."""
 
     triple: str
@@ -40,30 +40,30 @@ class Machine:
                          "" if self.optimising else "quick"))
 
 
-def host() -> Machine:
+def host() -> Processor:
     """The machine that this process runs on. With CAYLEY_COMPILE=quick code for it is not optimised."""
     return _host(os.environ.get("CAYLEY_COMPILE") != "quick")
 
 
 @lru_cache
-def _host(optimising: bool) -> Machine:
+def _host(optimising: bool) -> Processor:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     features = binding.get_host_cpu_features()
     arm = platform.machine().lower() in ("arm64", "aarch64")
     has = {name for name, present in features.items() if present} | ({"neon", "fma"} if arm else {"sse2"})
     vector_bytes = next(size for name, size in VECTOR_BYTES.items() if name in has)
-    return Machine(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes,
+    return Processor(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes,
                    fused="fma" in has, optimising=optimising)
 
 
-def _target_machine(machine: Machine) -> Scalar:
+def _target_machine(machine: Processor) -> Scalar:
     target = binding.Target.from_triple(machine.triple)
     return target.create_target_machine(cpu=machine.cpu, features=machine.features,
                                         opt=2 if machine.optimising else 0, jit=True)
 
 
-def assemble(text: str, machine: Machine, is_plain: bool = False) -> bytes:
+def assemble(text: str, machine: Processor, is_plain: bool = False) -> bytes:
     """Object code of a module of LLVM assembly. What is plain needs no optimisation."""
     module = binding.parse_assembly(text)
     target_machine = _target_machine(machine)
@@ -95,10 +95,10 @@ def _dispose(manager: Any) -> None:  # noqa: ANN401 (llvmlite has no types)
     manager.detach()
 
 
-class Code:
+class ObjectCode:
     """Object code loaded into this process; it lives as long as this object."""
 
-    def __init__(self, objects: list[bytes], machine: Machine) -> None:
+    def __init__(self, objects: list[bytes], machine: Processor) -> None:
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine(machine))
         for data in objects:
             self._engine.add_object_file(binding.ObjectFileRef.from_data(data))

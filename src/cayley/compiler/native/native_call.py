@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.native import numpy_api as api
-from cayley.compiler.native.control_flow import Text
+from cayley.compiler.native.control_flow import AssemblyText
 from cayley.compiler.native.llvm import Core
-from cayley.compiler.native.loop import Buffers, Workspace, call_core, store_constants
+from cayley.compiler.native.loop import Buffers, CoreBuffers, call_core, store_constants
 from cayley.compiler.native.vector_assembly import Assembly
 from cayley.compiler.tracing.program import Variable
 
@@ -44,7 +44,7 @@ def native_function(code: int, name: str, general: Callable[..., Any], make_resu
 def native_call(core: Core, *, named: bool, explains_nan: bool = False, unknown: Sequence[int] = ()) -> Assembly:
     """The assembly of `call` for a core of width one. Entries `unknown` of the results are NaN everywhere."""
     assembly = Assembly()
-    text = Text()
+    text = AssemblyText()
     core.declare(assembly)
     assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
     inputs = core.program.inputs
@@ -54,7 +54,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False, unknown:
     slow = text.label("slow")
     no_memory = text.label("no_memory")
     arguments = [text.let(f"getelementptr ptr, ptr %args, i64 {k}") for k in range(len(inputs) + 1)]
-    space = Workspace(text, assembly, core)
+    space = CoreBuffers(text, assembly, core)
     for k, name in enumerate(_TABLE):
         place = text.let(f"getelementptr i8, ptr %self, i64 {api.BYTES_ITEMS + 8 * k}")
         text.do(f"%{name} = load ptr, ptr {place}")
@@ -97,7 +97,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False, unknown:
     return assembly
 
 
-def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> None:
+def _choose_form(text: AssemblyText, inputs: int, into: str, new: str, slow: str) -> None:
     """f(a, b) or f(a, b, out=out)."""
     bare = text.label("bare")
     keywords = text.label("keywords")
@@ -116,7 +116,7 @@ def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> Non
     text.do(f"br i1 {text.let(f'icmp eq ptr {word}, %out_name')}, label %{into}, label %{slow}")
 
 
-def _hand_over_nan(text: Text, core: Core, space: Workspace, slow: str, unknown: Sequence[int]) -> None:
+def _hand_over_nan(text: AssemblyText, core: Core, space: CoreBuffers, slow: str, unknown: Sequence[int]) -> None:
     """To the general call, if a result is not equal to itself, and not `unknown`."""
     numbers = "true"
     bad = text.label("bad")
@@ -132,11 +132,11 @@ def _hand_over_nan(text: Text, core: Core, space: Workspace, slow: str, unknown:
     text.place(good)
 
 
-def _field(text: Text, pointer: str, offset: int, kind: str) -> str:
+def _field(text: AssemblyText, pointer: str, offset: int, kind: str) -> str:
     return text.let(f"load {kind}, ptr {text.let(f'getelementptr i8, ptr {pointer}, i64 {offset}')}")
 
 
-def _checked_array(text: Text, pointer: str, v: Variable, slow: str, *, writable: bool) -> str:
+def _checked_array(text: AssemblyText, pointer: str, v: Variable, slow: str, *, writable: bool) -> str:
     """The data of an array, if it is exactly a contiguous float64 array of the variable's shape."""
     text.require(text.let(f"icmp eq ptr {_field(text, pointer, api.TYPE, 'ptr')}, %array_type"), slow)
     kind = text.let(f"icmp eq ptr {_field(text, pointer, api.ARRAY['descr'], 'ptr')}, %descriptor")
@@ -155,7 +155,7 @@ def _checked_array(text: Text, pointer: str, v: Variable, slow: str, *, writable
     return _field(text, pointer, api.ARRAY["data"], "ptr")
 
 
-def _new_results(text: Text, assembly: Assembly, core: Core, space: Workspace, named: bool) -> None:
+def _new_results(text: AssemblyText, assembly: Assembly, core: Core, space: CoreBuffers, named: bool) -> None:
     """Return new arrays: one, or several as a tuple, or as a named one.
 
     The tuple owns what was made before something failed.
@@ -186,7 +186,7 @@ def _new_results(text: Text, assembly: Assembly, core: Core, space: Workspace, n
     text.do("ret ptr null")
 
 
-def _new_result(text: Text, assembly: Assembly, core: Core, space: Workspace, k: int, failed: str) -> str:
+def _new_result(text: AssemblyText, assembly: Assembly, core: Core, space: CoreBuffers, k: int, failed: str) -> str:
     """A new array, or a NumPy scalar for a result without axes."""
     shape = core.program.outputs[k].shape
     if shape == ():
@@ -204,10 +204,10 @@ def _new_result(text: Text, assembly: Assembly, core: Core, space: Workspace, k:
     return made
 
 
-def _result(text: Text, core: Core, space: Workspace, k: int) -> str:
+def _result(text: AssemblyText, core: Core, space: CoreBuffers, k: int) -> str:
     return text.let(f"getelementptr double, ptr {space.output}, i64 {Buffers(core).outputs[k]}")
 
 
-def _copy_result(text: Text, core: Core, space: Workspace, k: int, data: str) -> None:
+def _copy_result(text: AssemblyText, core: Core, space: CoreBuffers, k: int, data: str) -> None:
     size = 8 * prod(core.program.outputs[k].shape)
     text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {data}, ptr {_result(text, core, space, k)}, i64 {size}, i1 false)")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cayley.compiler.native.control_flow import Text
+from cayley.compiler.native.control_flow import AssemblyText
 from cayley.compiler.native.llvm import element_size
 
 
-def move_side_by_side(text: Text, direction: str, memory: str, buffer: str, element: str, width: int) -> None:
+def move_side_by_side(text: AssemblyText, direction: str, memory: str, buffer: str, element: str, width: int) -> None:
     """One element a state, neighbours in memory too: a plain vector."""
     vector = f"<{width} x {element}>"
     size = element_size(element)
@@ -24,7 +24,7 @@ def move_side_by_side(text: Text, direction: str, memory: str, buffer: str, elem
     text.do(f"store {vector} {value}, {target}")
 
 
-def move_block(text: Text, direction: str, elements: int, memory: str, outer: str, buffer: str, element: str,
+def move_block(text: AssemblyText, direction: str, elements: int, memory: str, outer: str, buffer: str, element: str,
                width: int) -> None:
     """`width` states of a few contiguous elements each."""
     rows = [memory]
@@ -40,7 +40,7 @@ def move_block(text: Text, direction: str, elements: int, memory: str, outer: st
         first += chunk
 
 
-def _gather(text: Text, states: Sequence[str], columns: Sequence[str], element: str, width: int) -> None:
+def _gather(text: AssemblyText, states: Sequence[str], columns: Sequence[str], element: str, width: int) -> None:
     chunk = len(columns)
     size = element_size(element)
     loaded = [text.let(f"load <{chunk} x {element}>, ptr {state}, align {size}") for state in states]
@@ -49,7 +49,7 @@ def _gather(text: Text, states: Sequence[str], columns: Sequence[str], element: 
         text.do(f"store <{width} x {element}> {value}, ptr {column}, align {size * width}")
 
 
-def _scatter(text: Text, states: Sequence[str], columns: Sequence[str], element: str, width: int) -> None:
+def _scatter(text: AssemblyText, states: Sequence[str], columns: Sequence[str], element: str, width: int) -> None:
     chunk = len(columns)
     size = element_size(element)
     loaded = [text.let(f"load <{width} x {element}>, ptr {column}, align {size * width}") for column in columns]
@@ -60,7 +60,7 @@ def _scatter(text: Text, states: Sequence[str], columns: Sequence[str], element:
             text.do(f"store <{chunk} x {element}> {part}, ptr {state}, align {size}")
 
 
-def transposed(text: Text, vectors: list[str], chunk: int, width: int, element: str) -> list[str]:
+def transposed(text: AssemblyText, vectors: list[str], chunk: int, width: int, element: str) -> list[str]:
     """Every chunk by chunk square in `chunk` vectors of `width` lanes, by exchanges at growing distance."""
     distance = 1
     while distance < chunk:
@@ -77,7 +77,7 @@ def transposed(text: Text, vectors: list[str], chunk: int, width: int, element: 
     return vectors
 
 
-def _joined(text: Text, parts: list[str], lanes: int, element: str) -> str:
+def _joined(text: AssemblyText, parts: list[str], lanes: int, element: str) -> str:
     """Short vectors one after the other in a long one."""
     while len(parts) > 1:
         parts = [
@@ -87,7 +87,7 @@ def _joined(text: Text, parts: list[str], lanes: int, element: str) -> str:
     return parts[0]
 
 
-def _shuffled(text: Text, a: str, b: str, lanes: int, element: str, picks: Iterable[int]) -> str:
+def _shuffled(text: AssemblyText, a: str, b: str, lanes: int, element: str, picks: Iterable[int]) -> str:
     mask = [f"i32 {p}" for p in picks]
     vector = f"<{lanes} x {element}>"
     return text.let(f"shufflevector {vector} {a}, {vector} {b}, <{len(mask)} x i32> <{', '.join(mask)}>")

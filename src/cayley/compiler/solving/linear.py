@@ -73,7 +73,7 @@ def solve_lower_transposed(L: Scalar, b: Scalar) -> list[Any]:
 
 
 def _products(L: list[list[Any]], columns: int) -> int:
-    """The products that the substitution of so many columns takes."""
+    """The number of products that the substitution of some columns takes."""
     return 2 * columns * sum(not is_zero(entry) for row in L for entry in row)
 
 

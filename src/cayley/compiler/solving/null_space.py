@@ -98,8 +98,8 @@ def _solved_above(rows: Sequence[Sequence[Any]], right: Sequence[Any]) -> list[A
 def null_space(A: Array, rank: int | None = None, scale: Scale | None = None, size: float | None = None,
                columns: int | None = None) -> NullSpace:
     """The factors of A (h, n), with h <= n independent rows if no rank is given. What its rows and columns are measured
-    in is the `scale`, or the `size` of all rows; without either they are measured alike. The tolerance is that of so
-    many `columns`, n if nothing is said.
+    in is the `scale`, or the `size` of all rows; without either they are measured alike. The tolerance is that of a
+    matrix with this number of `columns`, by default n.
 
     >>> found = null_space(np.array([[3.0, 4.0, 0.0], [6.0, 8.0, 0.0]]), rank=1)
     >>> found.basis.T.round(12) + 0.0

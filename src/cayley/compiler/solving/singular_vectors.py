@@ -18,7 +18,7 @@ from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 
 LARGEST = 9
-"""Columns beyond which so many rotations are too long a text."""
+"""Columns beyond which the rotations would make too long a text."""
 
 
 class SingularVectors(NamedTuple):

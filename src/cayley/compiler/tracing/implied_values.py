@@ -25,7 +25,7 @@ _KEPT = MARKS - {"independent"}
 
 
 @dataclass(frozen=True)
-class Group:
+class ImpliedValues:
     """Values that are implied together.
 
     `places` are their held numbers, `laws` have their derivatives, `tag` is on whatever else is held.
@@ -36,10 +36,10 @@ class Group:
     laws: tuple[Node, ...]
 
     @staticmethod
-    def of(node: Node) -> Group:
+    def of(node: Node) -> ImpliedValues:
         """The group that an implied node belongs to."""
         _, tag, *pairs = node.args
-        return Group(tag, tuple(pairs[::2]), tuple(pairs[1::2]))
+        return ImpliedValues(tag, tuple(pairs[::2]), tuple(pairs[1::2]))
 
     @property
     def values(self) -> list[Node]:
@@ -48,7 +48,8 @@ class Group:
         return [self.tag.graph.node("implied", place, self.tag, *pairs) for place in self.places]
 
 
-def implied(numbers: Sequence[Node], law: Callable[[list[Node], Callable[[Any], Any]], Sequence[Node]]) -> Group:
+def implied(numbers: Sequence[Node],
+            law: Callable[[list[Node], Callable[[Any], Any]], Sequence[Node]]) -> ImpliedValues:
     """The group of these numbers with the derivatives of `law(places, hold)`, whose own numbers do not matter.
 
     `places` are the numbers, held; `hold` holds a scalar that depends on them or on anything else.
@@ -60,7 +61,7 @@ def implied(numbers: Sequence[Node], law: Callable[[list[Node], Callable[[Any], 
     def hold(scalar: Scalar) -> Scalar:
         return scalar if not isinstance(scalar, Node) or scalar.op == "constant" else graph.node("held", scalar, tag)
 
-    return Group(tag, tuple(places), tuple(graph.lift(s) for s in law(places, hold)))
+    return ImpliedValues(tag, tuple(places), tuple(graph.lift(s) for s in law(places, hold)))
 
 
 def held_apart(number: Node) -> Node:
@@ -70,20 +71,20 @@ def held_apart(number: Node) -> Node:
 
 def followed(node: Node) -> Node:
     """The node whose derivative an implied node has."""
-    group = Group.of(node)
+    group = ImpliedValues.of(node)
     return next(law for place, law in zip(group.places, group.laws, strict=True) if place is node.args[0])
 
 
 def released(nodes: Sequence[Node], among: Iterable[Node]) -> list[Node]:
     """The nodes with solutions in the place of what is held of them, for all `among` some in topological order."""
-    groups = {tuple(a.index for a in node.args[1:]): Group.of(node) for node in among if node.op == "implied"}
+    groups = {tuple(a.index for a in node.args[1:]): ImpliedValues.of(node) for node in among if node.op == "implied"}
     made = list(nodes)
     for group in groups.values():  # in topological order: what is solved within another problem comes first
         made = released_from(group, made)
     return made
 
 
-def released_from(group: Group, nodes: Sequence[Node]) -> list[Node]:
+def released_from(group: ImpliedValues, nodes: Sequence[Node]) -> list[Node]:
     """The nodes with the values of one group in the place of what is held of them."""
     own = group.values
     new = {place.index: value for place, value in zip(group.places, own, strict=True)}

@@ -217,8 +217,9 @@ def voltage_dynamics(arm: ArmLike) -> VoltageDynamics:
 
 
 def voltage_commands(arm: ArmLike, *, bandwidth: float | None = None, name: str = "amplifiers") -> System:
-    """Inputs `wanted_tau` and `qd`, output `voltage`, each (n); with a `bandwidth` w [rad/s] the current is controlled,
-    and `current` (n) is an input: all motors have an inductance then. What is not finite goes out as zero volts.
+    """Inputs: `wanted_tau` and `qd`, output `voltage`, each (n); with a `bandwidth` w [rad/s] the current is
+    controlled, and `current` (n) is an input: all motors have an inductance then. What is not finite goes out as zero
+    volts.
 
     Without a bandwidth inductances are left out: the force then lags behind by L / R.
 

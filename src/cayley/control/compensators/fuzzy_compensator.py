@@ -34,7 +34,7 @@ RULES = (("NB", "NB", "NB", "NM", "ZE"),
 def fuzzy_rules(arm: ArmLike, most: ArrayLike, error: ArrayLike, rate: ArrayLike, *,
                 rules: ArrayLike | Sequence[Sequence[str]] = RULES, inference: str = "product",
                 name: str = "rules") -> System:
-    """A compensator, for `compensated(law, rules)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`; output
+    """A compensator, for `compensated(law, rules)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`. Output:
     `compensation` within `most` (nv) [N m, N].
 
     `error` [rad, m] and `rate` [rad/s, m/s] (nv) are where the outermost sets begin. `rules`: a table of words NB, NM,

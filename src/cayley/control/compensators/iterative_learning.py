@@ -142,11 +142,11 @@ class IterativeLearning:
 
 def iterative_learning(arm: ArmLike, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
                        cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
-    """The learning of a motion by an arm that a law holds, in so many `periods`.
+    """Learn a motion of an arm that a controller stabilises, sampled in a number of `periods`.
 
-    kp [N m/rad, N/m] and kd [N m s/rad, N s/m] (nv) are how much of errors and rates is learned; `cutoff` [Hz] is where
-    a filter without phase, a Gaussian, lets 0.707 of what is learned pass; forces stay within `limits` (nv). The arm is
-    the model by which convergence is judged.
+    kp [N m/rad, N/m] and kd [N m s/rad, N s/m] (nv) are the learning gains of errors and rates. `cutoff` [Hz] is the -3
+    dB frequency of a Gaussian filter without phase. Forces stay within `limits` (nv). The arm is the model by which
+    convergence is judged.
 
     >>> import cayley as cy
     >>> from cayley.planning import point_to_point

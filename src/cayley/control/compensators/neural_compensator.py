@@ -23,8 +23,8 @@ from cayley.wording import shown
 
 def radial_basis_network(arm: ArmLike, centers: ArrayLike, width: float, rate: ArrayLike, slope: ArrayLike, *,
                          leakage: float = 0.0, most: ArrayLike | None = None, name: str = "network") -> System:
-    """A compensator, for `compensated(law, network)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`; output
-    `compensation`; the state `weights` (nv, k), zero if a start does not give it.
+    """A compensator, for `compensated(law, network)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`.
+    Output: `compensation`. State: `weights` (nv, k), zero if a start does not give it.
 
     `centers`: (k) of velocities, for a network of each joint by its own velocity, or (k, 2 nv) of states (q, qd). No
     more than `most` (nv) [N m, N] of it grows further, so that drives that saturate do not wind it up; what is not

@@ -43,11 +43,11 @@ def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate:
              leakage: ArrayLike = 0.0, limits: ArrayLike | None = None, name: str = "adaptive") -> System:
     """Adaptive control of Slotine and Li: the model is corrected while it moves.
 
-    Inputs `q`, `qd`, `target`, `target_qd`, `target_qdd`; outputs `tau` and the `estimate` (k) of the unknown
-    parameters; the state `correction` (k), zero if a start does not give it, is what it differs from the model by.
-    Unknown are the base `parameters`, "all", or named ones, with `joint_terms` as in `linear_model`; or the ten numbers
-    of a `payload` at a frame (m, its first moment ux, uy, uz and the Euler tensor Jxx .. Jzz about the frame), or those
-    that are named. `rate` (k), or one for all, is how fast they are learned; `bounds` (low, high) (k) of estimates.
+    Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Outputs: `tau` and the `estimate` (k) of the unknown
+    parameters. State: `correction` (k), the difference from the model, zero unless a start gives it. Unknown are the
+    base `parameters`, "all", or named ones, with `joint_terms` as in `linear_model`; or the ten numbers of a `payload`
+    at a frame (m, its first moment ux, uy, uz and the Euler tensor Jxx .. Jzz about the frame), or those that are
+    named. `rate` (k), or one for all, is how fast they are learned; `bounds` (low, high) (k) of estimates.
 
     Where a measurement or target is not finite the forces that depend on it are zero and the estimate stands still; it
     also does while a force is beyond the `limits` (nv), which are then what acts: saturated drives do not wind it up.

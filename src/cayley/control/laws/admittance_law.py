@@ -28,9 +28,9 @@ def admittance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: 
                        task: str | Sequence[bool] = "pose", axes: str = "body", name: str = "admittance") -> System:
     """Forces that are measured move the target of a law of position.
 
-    Inputs `q`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or those of the root,
+    Inputs: `q`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or the root's,
     "world", `nominal`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `nominal_rate` and
-    `nominal_acceleration` (m); state `offset` (m) and `offset_rate`; outputs `target`, `target_rate` and
+    `nominal_acceleration` (m). State: `offset` (m) and `offset_rate`. Outputs: `target`, `target_rate` and
     `target_acceleration`, as laws of frames take them. `stiffness`, `damping` and `inertia` are of the m rows: one for
     all, each its own (m), or matrices (m, m). A force that is not finite counts as none.
 

@@ -27,9 +27,9 @@ def computed_torque(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | 
                     compensator: Compensator | None = None, name: str = "computed torque") -> System:
     """Inverse dynamics in the loop, with the arm as the model.
 
-    Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
-    zero if nothing drives them; output `tau` (nv). The gains (nv), or one for all, are parameters of the system. With
-    `ki` it has the state `integral`, of which no more than the acceleration `wind_up` acts.
+    Inputs: `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them. Output:
+    `tau` (nv). The gains (nv), or one for all, are parameters of the system. With `ki` it has the state `integral`, of
+    which no more than the acceleration `wind_up` acts.
 
     The arm is the model of the law; the one that it drives may differ. A force is zero where it depends on a
     measurement or a target that is not finite. A `compensator` adds to the forces; see `compensated`.

@@ -27,7 +27,7 @@ _UNITS = 64.0  # of rounding, for each joint: inertias that are nearer coincide
 def decoupled_control(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, name: str = "decoupled") -> System:
     """Gains for each principal inertia, with the arm as the model.
 
-    Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them; output
+    Inputs: `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them. Output:
     `tau` (nv). The gains, for the principal inertias from the smallest to the largest, or one for all, are parameters
     of the system: nv of an open arm, of a mechanism with constraints as many as it has drives. A force is zero where it
     depends on a measurement or a target that is not finite. Elastic drives and more than nine drives raise an error.

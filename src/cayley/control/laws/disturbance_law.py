@@ -22,8 +22,8 @@ def disturbance_rejection(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, gain: Arra
                           limits: ArrayLike | None = None, name: str = "disturbance rejection") -> System:
     """Computed torque with a disturbance observer, whose estimate is taken back.
 
-    Inputs `q`, `qd`, `target`, `target_qd`, `target_qdd`; outputs `tau`, the `disturbance` (nv) that is seen, and the
-    parts of the sum; the state `impulse` of the observer. Forces stay within `limits` (nv), and the observer knows what
+    Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Outputs: `tau`, the `disturbance` (nv) that is seen, and the
+    parts of the sum. State: `impulse` of the observer. Forces stay within `limits` (nv), and the observer knows what
     acts: drives that saturate do not wind it up. What is not finite gives no force, and is not learned.
 
     >>> import cayley as cy

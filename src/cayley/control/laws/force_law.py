@@ -32,10 +32,10 @@ def force_control(arm: ArmLike, frame: str, along: str | Sequence[str], kf: Arra
                   name: str = "force control") -> System:
     """A frame presses with the force that is wanted, along some axes.
 
-    Inputs `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or those of the
-    root, "world", and `target_force` (k), what the frame shall exert `along` the axes "x", "y", "z", "rx", "ry", "rz"
-    of the root, or of `task_axes` (3, 3), whose columns they are; of a redundant arm `null_tau`; output `tau`. Gains
-    are of the k axes: kf [1/kg, 1/(kg m^2)], kd [1/s]. A force that is not finite has no error.
+    Inputs: `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or the root's,
+    "world", and `target_force` (k), the force to exert `along` the axes "x", "y", "z", "rx", "ry", "rz" of the root, or
+    of `task_axes` (3, 3), whose columns they are, and for a redundant arm, `null_tau`. Output: `tau`. Gains are of the
+    k axes: kf [1/kg, 1/(kg m^2)], kd [1/s]. A force that is not finite has no error.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

@@ -44,7 +44,7 @@ def pd_with_gravity(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | 
                     name: str = "pd with gravity") -> System:
     """PD with gravity compensation.
 
-    Inputs `q`, `qd` and `target` (nq); output `tau`, or "voltage" of its motors, and then the gains are volts. Of a
+    Inputs: `q`, `qd` and `target` (nq). Output: `tau`, or "voltage" of its motors, and then the gains are volts. Of a
     mechanism with constraints the errors of its drives count. Where a measurement or the target is not finite, the
     forces that depend on it are zero. A `compensator` adds to the forces; see `compensated`.
 

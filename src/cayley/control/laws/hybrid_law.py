@@ -27,12 +27,12 @@ def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike
                    null_damping: float = 10.0, name: str = "hybrid control") -> System:
     """A frame presses along some axes and moves along the others.
 
-    Inputs `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or those of the
-    root, "world", `target_force` (k), what the frame shall exert along the axes of force, and `target`, a point (3), or
-    a pose (4, 4) where turns are positions, with `target_rate` and `target_acceleration` (3 or 6), all of these in the
-    root's axes, of which the axes of position count; of a redundant arm `null_tau`; output `tau`. Axes are those of the
-    root, or of `task_axes` (3, 3), whose columns they are. `kp` is of the axes of position, `kf` and `ki` of those of
-    force, `kd` of all. A force that is not finite has no error.
+    Inputs: `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or the root's,
+    "world", `target_force` (k), the force to exert along the axes of force, and `target`, a point (3), or a pose (4, 4)
+    where turns are positions, with `target_rate` and `target_acceleration` (3 or 6), all of these in the root's axes,
+    of which the axes of position count, and for a redundant arm, `null_tau`. Output: `tau`. Axes are those of the root,
+    or of `task_axes` (3, 3), whose columns they are. `kp` is of the axes of position, `kf` and `ki` of those of force,
+    `kd` of all. A force that is not finite has no error.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

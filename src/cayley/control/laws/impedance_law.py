@@ -27,9 +27,9 @@ def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: A
                       near: float = 1e-3, null_damping: float = 10.0, name: str = "impedance control") -> System:
     """A frame gives way as a mass, a damper and a spring do.
 
-    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, `target_rate` and
+    Inputs: `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, `target_rate` and
     `target_acceleration` (m) of its rows in the root's axes, and, with an `inertia`, `wrench_<frame>` (6), the measured
-    force and moment ON the frame in its own `axes` or those of the root, "world"; of a redundant arm `null_tau`; output
+    force and moment ON the frame in its own `axes` or the root's, "world", and for a redundant arm, `null_tau`. Output:
     `tau`. `stiffness`, `damping` and `inertia` are of the m rows: one for all, each its own (m), or matrices (m, m).
     Without an inertia the frame has its own, and nothing is measured. A force that is not finite counts as none.
 

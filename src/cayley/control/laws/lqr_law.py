@@ -42,8 +42,8 @@ def lqr(arm: ArmLike, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayLike = 1
     `q` (nq): where the arm is to stand; `state` weighs errors and rates (2 nv), `force` the driven forces (m): numbers,
     diagonals or matrices. `integral` weighs the integral of the errors of the driven joints (m), and gives the law the
     state `integral`, of which no more than the force `wind_up` (m) acts. `driven`: the names of joints with drives, if
-    not all have them; those without must need no force at q. Inputs `q`, `qd`, `target`, which is q or near it, and
-    `target_qd`; output `tau`; parameters `gain` K (nv, 2 nv) and `ki`. Of a mechanism with constraints the errors are
+    not all have them; those without must need no force at q. Inputs: `q`, `qd`, `target`, which is q or near it, and
+    `target_qd`. Output: `tau`. Parameters: `gain` K (nv, 2 nv) and `ki`. Of a mechanism with constraints the errors are
     those of its independent joints. Forces are zero where they depend on what is not finite.
 
     >>> import cayley as cy

@@ -26,7 +26,7 @@ def null_space_control(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, *
                        task: str | Sequence[bool] = "pose", near: float = 1e-3, name: str = "null space") -> System:
     """A redundant arm is drawn to a posture, as far as its task does not feel it.
 
-    Inputs `q`, `qd`, `task_tau` (nv), the forces of the law of the frame, and `posture` (nq); output `tau`. Gains are
+    Inputs: `q`, `qd`, `task_tau` (nv), the forces of the law of the frame, and `posture` (nq). Output: `tau`. Gains are
     of the joints. Where `task_tau` is not finite, the force is zero; where anything else is not, it is `task_tau`.
 
     >>> import cayley as cy

@@ -24,9 +24,9 @@ def operational_space(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki
                       null_damping: float = 10.0, name: str = "operational space") -> System:
     """A force at the frame, with the inertia that it feels there.
 
-    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `target_rate` and
-    `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them; of a redundant arm also
-    `null_tau` (nv), forces of which the task feels nothing; output `tau`. The gains are of the m rows. Forces are zero
+    Inputs: `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `target_rate` and
+    `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them, and for a redundant arm,
+    `null_tau` (nv), forces that do not affect the task. Output: `tau`. The gains are of the m rows. Forces are zero
     where they depend on what is not finite.
 
     >>> import cayley as cy

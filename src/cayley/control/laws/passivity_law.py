@@ -40,7 +40,7 @@ from cayley.systems import Record, System
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from cayley.dynamics.identification import LinearModel
+    from cayley.dynamics.identification import RegressorModel
 
 _WHAT = "passivity-based control"
 
@@ -49,8 +49,8 @@ def passivity_based(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
                     compensator: Compensator | None = None, name: str = "passivity-based") -> System:
     """Passivity-based tracking: PD+ of Paden and Panja, or with a slope that of Slotine and Li.
 
-    Inputs `q`, `qd`, `target`, and its `target_qd` and `target_qdd`, zero if nothing drives them; output `tau`. kd [N m
-    s/rad, N s/m] is positive, kp [N m/rad, N/m] and slope [1/s] are not negative, and not both zero. Forces are zero
+    Inputs: `q`, `qd`, `target`, and its `target_qd` and `target_qdd`, zero if nothing drives them. Output: `tau`. kd [N
+    m s/rad, N s/m] is positive, kp [N m/rad, N/m] and slope [1/s] are not negative, and not both zero. Forces are zero
     where they depend on what is not finite; the law remembers nothing. A `compensator` adds to it; see `compensated`.
 
     >>> import cayley as cy
@@ -152,7 +152,7 @@ def reference_forces(drives: DriveDynamics) -> Text:
     return in_drives(drives, forces)
 
 
-def reference_regressor(model: LinearModel) -> Text:
+def reference_regressor(model: RegressorModel) -> Text:
     """The text `(q, qd, v, a)` of Y (nv, size): the same forces are Y times the parameters. Dry friction is smooth
     within 0.001 rad/s or m/s, that no estimate chatters at rest."""
     weightless = replace(model, links=replace(model.links, gravity=np.zeros(3)))
@@ -172,7 +172,7 @@ def reference_regressor(model: LinearModel) -> Text:
 class UnknownParameters:
     """Names (k), their values (k) in the model, and what the parameters of a linear model are by each (size, k)."""
 
-    model: LinearModel
+    model: RegressorModel
     names: tuple[str, ...]
     values: Array
     shares: Array
@@ -212,7 +212,7 @@ def _is_included(tree: Tree, word: str) -> bool:
     return word != "rotor" or bool(rotor_inertias(tree).any())
 
 
-def _of_payload(model: LinearModel, frame: str, parameters: str | Sequence[str] | None) -> UnknownParameters:
+def _of_payload(model: RegressorModel, frame: str, parameters: str | Sequence[str] | None) -> UnknownParameters:
     number, pose = model.links.place(model.tree, frame)
     if number == ROOT:
         raise SignatureError(f"the frame {frame!r} of {model.tree.name} does not move: no force tells of a load there")

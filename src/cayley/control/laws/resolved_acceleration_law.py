@@ -31,9 +31,9 @@ def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike
                           name: str = "resolved acceleration") -> System:
     """The error of a frame obeys a linear equation.
 
-    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions
-    only, and `target_rate` and `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them;
-    output `tau`. The gains are of the m rows. Forces are zero where they depend on what is not finite.
+    Inputs: `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `target_rate` and
+    `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them. Output: `tau`. The gains are
+    of the m rows. Forces are zero where they depend on what is not finite.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")

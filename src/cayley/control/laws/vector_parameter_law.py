@@ -50,7 +50,7 @@ def vector_parameter_control_kernel(arm: ArmLike) -> Kernel:
 def vector_parameter_control(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *,
                              name: str = "vector-parameter control") -> System:
     """The law as a system: inputs `q` and `qd` of the arm, and the `target` (nv), a vector-parameter, with its
-    `target_qd` and `target_qdd`; output `tau`. The errors of c obey e'' + kd e' + kp e = 0.
+    `target_qd` and `target_qdd`. Output: `tau`. The errors of c obey e'' + kd e' + kp e = 0.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")

@@ -30,9 +30,9 @@ def workspace_pd(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki: Arr
                  name: str = "workspace control") -> System:
     """A spring from a frame to its target, by the transposed Jacobian.
 
-    Inputs `q`, `qd` and `target`, a pose (4, 4), or a point (3) if the `task` is of positions
-    only; output `tau`. `kp` and `ki` are of the m rows of the task [N/m, N m], `kd` (nv) of the joints; the state
-    `integral` (m) is there with `ki`. Forces are zero where they depend on what is not finite.
+    Inputs: `q`, `qd` and `target`, a pose (4, 4), or a point (3) if the `task` is of positions only. Output: `tau`.
+    `kp` and `ki` are of the m rows of the task [N/m, N m], `kd` (nv) of the joints; the state `integral` (m) is there
+    with `ki`. Forces are zero where they depend on what is not finite.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

@@ -46,7 +46,7 @@ _TARGET = ("target", "target_qd", "target_qdd", "target_jerk", "target_snap")
 _SENTENCE = "Feedback linearisation: under this law the joints are chains of four integrators."
 
 
-class Chain(NamedTuple):
+class IntegratorChain(NamedTuple):
     """The state in which the closed loop is linear: position, velocity, acceleration and jerk of the joints (n)."""
 
     position: Array
@@ -94,7 +94,7 @@ class FeedbackLinearisation:
         return chain_gains(self.poles, 4, self.arm.n)
 
     @cached_property
-    def chain(self) -> MechanismKernel[Chain]:
+    def chain(self) -> MechanismKernel[IntegratorChain]:
         """`chain(q, qd)`: y1 to y4 (..., n) of a state, and of the forces of rigid joints and their rates (..., r)."""
         return chain_kernel(self.arm.tree)
 
@@ -130,8 +130,8 @@ class FeedbackLinearisation:
 
     def system(self, name: str = _WHAT) -> System:
         """The law as a system: inputs `q`, `qd`, `target` (n), and its derivatives `target_qd`, `target_qdd`,
-        `target_jerk` and `target_snap`, zero if nothing drives them; output `tau`; of an arm with rigid joints the
-        state `force` and `force_rate` (r)."""
+        `target_jerk` and `target_snap`, zero if nothing drives them. Output: `tau`. With rigid joints it has the state
+        `force` and `force_rate` (r)."""
         n = self.arm.n
         size = self.arm.tree.nv
         r = len(self.arm.rigid)
@@ -151,14 +151,14 @@ class FeedbackLinearisation:
 
 
 @of_a_mechanism
-def chain_kernel(tree: Tree) -> MechanismKernel[Chain]:
+def chain_kernel(tree: Tree) -> MechanismKernel[IntegratorChain]:
     """See `FeedbackLinearisation.chain`."""
     arm = elastic_arm(tree, _WHAT)
 
-    def chain(q: Array, qd: Array, *forces: Array) -> Chain:
+    def chain(q: Array, qd: Array, *forces: Array) -> IntegratorChain:
         return _chain(arm, q, qd, *forces)
 
-    return _of_state(arm, chain, {}, dict.fromkeys(Chain._fields, arm.n))  # type: ignore[return-value]
+    return _of_state(arm, chain, {}, dict.fromkeys(IntegratorChain._fields, arm.n))  # type: ignore[return-value]
 
 
 @of_a_mechanism
@@ -187,7 +187,7 @@ def control_kernel(tree: Tree, gains: Array) -> MechanismKernel:
     return _of_state(arm, control, dict.fromkeys(_TARGET, f"({arm.n})"), _results(arm))
 
 
-def _driven(arm: ElasticArm, y: Chain, v: Array) -> Array | tuple[Array, Array]:
+def _driven(arm: ElasticArm, y: IntegratorChain, v: Array) -> Array | tuple[Array, Array]:
     found = motor_motion_text(arm, *y, v)
     return (found.motion.tau, found.rigid) if arm.rigid else found.motion.tau
 
@@ -208,7 +208,7 @@ def _of_state(arm: ElasticArm, text: Text, more: dict[str, str], results: dict[s
                   explain=explanation(tree))(guarded(tree, text, [(size,) for size in results.values()]))
 
 
-def _chain(arm: ElasticArm, q: Array, qd: Array, *forces: Array) -> Chain:
+def _chain(arm: ElasticArm, q: Array, qd: Array, *forces: Array) -> IntegratorChain:
     """y1 to y4, from the pulls of springs, the forces of rigid joints, and the rates of both."""
     n = arm.n
     position = independent(symbols(q[:n]))
@@ -222,7 +222,7 @@ def _chain(arm: ElasticArm, q: Array, qd: Array, *forces: Array) -> Chain:
     moving = np.concatenate([position, velocity, acceleration])
     without_jerk = slope_along(arm.forces(position, velocity, acceleration), moving,
                                np.concatenate([velocity, acceleration, np.zeros(n)]))
-    return Chain(position, velocity, acceleration, solve(M, rate - without_jerk))
+    return IntegratorChain(position, velocity, acceleration, solve(M, rate - without_jerk))
 
 
 def _placed(arm: ElasticArm, elastic: Array, rigid: Array) -> Array:

@@ -19,7 +19,7 @@ from scipy.linalg import expm
 
 from cayley.compiler.typing import Array, is_finite_number
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, error_dynamics
-from cayley.control.stability.invariant_sets import Candidate, CandidateLike, candidate
+from cayley.control.stability.invariant_sets import CandidateLike, LyapunovCandidate, candidate
 from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.progress import PatientBar
@@ -61,7 +61,7 @@ class RegionOfAttraction(Pictured):
     """Displacements (w) and (h)."""
     outcome: Array
     """(h, w): 1 converged, 0 elsewhere, -1 left."""
-    candidate: Candidate
+    candidate: LyapunovCandidate
 
     __repr__ = brief
 
@@ -184,7 +184,7 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
 class _Followed:
     """States, followed until it is decided what becomes of them."""
 
-    def __init__(self, about: ErrorDynamics, V: Candidate, duration: float, h: float, near: Array, far: Array,
+    def __init__(self, about: ErrorDynamics, V: LyapunovCandidate, duration: float, h: float, near: Array, far: Array,
                  turned: Array, threads: int) -> None:
         self.about = about
         self.V = V

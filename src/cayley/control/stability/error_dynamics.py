@@ -138,9 +138,9 @@ class ErrorDynamics(HoldsFunctions):
 
 def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: Values = None, parameters: Values = None,
                    discrete: bool = False) -> ErrorDynamics:
-    """The dynamics in displacements from an equilibrium `at`: of a system, a state by the names of its blocks, with its
-    `inputs` and `parameters`; of a function of a vector (n), that vector; of equations, the values of their symbols, or
-    nothing for the origin. `discrete`: functions and equations give the next state, not the rate.
+    """The dynamics in displacements from an equilibrium `at`. For a system that is a state by block names, with its
+    `inputs` and `parameters`, for a function of a vector (n) that vector, and for equations the values of their
+    symbols, by default the origin. `discrete`: functions and equations give the next state, not the rate.
 
     `SignatureError` where the state is no equilibrium. `UnsupportedError`: a system depends on the time, has modes or
     constraints (of which `linear_stability` knows).

@@ -37,7 +37,7 @@ _ROUNDING = 1e-12  # of A and H, relative
 _AWAY = 1e-3  # of the region: nearer states count as the equilibrium
 
 
-def invariant_set(candidate: Candidate, box: Array, *, seed: int = 0) -> list[Finding]:
+def invariant_set(candidate: LyapunovCandidate, box: Array, *, seed: int = 0) -> list[Finding]:
     """The claim that only the equilibrium stays in the set V' = 0, everywhere or at least in the region."""
     everywhere = _by_algebra(candidate)
     if everywhere is not None and everywhere.outcome == "proved":
@@ -45,7 +45,7 @@ def invariant_set(candidate: Candidate, box: Array, *, seed: int = 0) -> list[Fi
     return [*([everywhere] if everywhere else []), _by_samples(candidate, box, seed)]
 
 
-def set_in_words(candidate: Candidate) -> str:
+def set_in_words(candidate: LyapunovCandidate) -> str:
     """The set V' = 0."""
     zeros = candidate.sign_of_rate.zeros
     if zeros:
@@ -60,33 +60,33 @@ def set_in_words(candidate: Candidate) -> str:
     return f"near the equilibrium V' = 0 along {flat.shape[1]} directions"
 
 
-def curvature_of_rate(candidate: Candidate) -> Array:
+def curvature_of_rate(candidate: LyapunovCandidate) -> Array:
     """The second derivatives of V' at the equilibrium: A^T H + H A, or A^T H A - H, with those H of V."""
     A = candidate.about.A
     H = _curvature(candidate)
     return np.asarray(A.T @ H @ A - H if candidate.about.discrete else A.T @ H + H @ A)
 
 
-def rounding_of_curvature(candidate: Candidate) -> float:
+def rounding_of_curvature(candidate: LyapunovCandidate) -> float:
     """How large eigenvalues of that may be which are zero: they are differences of what A and H are multiplied to."""
     A = float(np.linalg.norm(candidate.about.A, 2))
     H = float(np.linalg.norm(_curvature(candidate), 2))
     return _ROUNDING * H * (A**2 + 1 if candidate.about.discrete else 2 * A)
 
 
-def _curvature(candidate: Candidate) -> Array:
+def _curvature(candidate: LyapunovCandidate) -> Array:
     """The second derivatives of V at the equilibrium (n, n)."""
     return np.asarray(candidate.slope.jacobian("d")(np.zeros(candidate.about.size)))
 
 
-def flat_directions(candidate: Candidate) -> Array:
+def flat_directions(candidate: LyapunovCandidate) -> Array:
     """Directions (n, k) in which V' is zero to second order."""
     values, vectors = np.linalg.eigh(curvature_of_rate(candidate))
     small = max(1e-9 * np.abs(values).max(initial=1e-300), rounding_of_curvature(candidate))
     return np.asarray(vectors[:, np.abs(values) <= small])
 
 
-def _by_algebra(candidate: Candidate) -> Finding | None:
+def _by_algebra(candidate: LyapunovCandidate) -> Finding | None:
     import sympy
     known = candidate.about.expressions
     zeros = candidate.sign_of_rate.zeros
@@ -157,7 +157,7 @@ def _listed(equations: list[Expr]) -> str:
     return ", ".join(f"{s} = 0" for s in equations)
 
 
-def _by_samples(candidate: Candidate, box: Array, seed: int) -> Finding:
+def _by_samples(candidate: LyapunovCandidate, box: Array, seed: int) -> Finding:
     about = candidate.about
     other = _other_equilibrium(candidate, box, seed)
     if other is not None:
@@ -178,7 +178,7 @@ def _by_samples(candidate: Candidate, box: Array, seed: int) -> Finding:
                    "found no other equilibrium", "in the region", len(points))
 
 
-def _points_of_set(candidate: Candidate, box: Array, seed: int) -> Array:
+def _points_of_set(candidate: LyapunovCandidate, box: Array, seed: int) -> Array:
     """States with V' = 0, by Newton's method for the gradient of V', which vanishes there with it."""
     slope = candidate.rate.jacobian("d")
     d = states_in(box, _TRIED, seed)[: _TRIED // 2]
@@ -198,7 +198,7 @@ def _points_of_set(candidate: Candidate, box: Array, seed: int) -> Array:
     return np.asarray(d[flat & inside & away])
 
 
-def _other_equilibrium(candidate: Candidate, box: Array, seed: int) -> Array | None:
+def _other_equilibrium(candidate: LyapunovCandidate, box: Array, seed: int) -> Array | None:
     from scipy.optimize import least_squares
     moves, slopes = candidate.about.stillness()
     for start in states_in(box, _STARTS, seed + 1):
@@ -262,7 +262,7 @@ RegionLike: TypeAlias = Mapping[str, float | tuple[float, float]]
 
 
 def box_of(about: ErrorDynamics, region: RegionLike | None) -> Array:
-    """The lower and upper ends (2, n) of a region: one to either side where nothing is said."""
+    """The lower and upper ends (2, n) of a region, by default -1 and 1."""
     box = np.outer([-1.0, 1.0], np.ones(about.size))
     known = dict.fromkeys([*about.labels, *[label.partition("[")[0] for label in about.labels]])
     if region is not None and not isinstance(region, Mapping):
@@ -299,7 +299,7 @@ _SMALL = 200  # operations: more make no formulas that could be looked at
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class LyapunovCandidate:
     """V about an equilibrium; made by `candidate`. V' = grad V . F, of steps V(F(d)) - V(d)."""
 
     about: ErrorDynamics
@@ -373,7 +373,7 @@ class Candidate:
         return UNDECIDED if expression is None or known is None else polynomial_sign(expression, known[0])
 
 
-def candidate(about: ErrorDynamics, V: CandidateLike) -> Candidate:
+def candidate(about: ErrorDynamics, V: CandidateLike) -> LyapunovCandidate:
     """A candidate: a text of the state, `lambda x: x.speed**2 + ...`; of equations an expression in their symbols; or a
     symmetric matrix P (n, n), for V = d^T P d."""
     import sympy
@@ -382,13 +382,13 @@ def candidate(about: ErrorDynamics, V: CandidateLike) -> Candidate:
         n = about.size
         if P.shape != (n, n) or not np.isfinite(P).all() or not np.allclose(P, P.T, rtol=1e-12, atol=0.0):
             raise SignatureError(f"the matrix of V = d^T P d is symmetric and ({n}, {n}), not {shown(V)}")
-        return Candidate(about, kernel(f"({n})->()", inputs=("d",), name="quadratic")(lambda d: d @ (P @ d)))
+        return LyapunovCandidate(about, kernel(f"({n})->()", inputs=("d",), name="quadratic")(lambda d: d @ (P @ d)))
     if isinstance(V, sympy.Basic) and about.exact is None:
         raise SignatureError("an expression of symbols is a candidate for equations in symbols; of a system give a "
                              "function of its state")
     if not isinstance(V, sympy.Basic) and not callable(V):
         raise SignatureError(f"a candidate is a function of the state, an expression or a matrix, not {shown(V)}")
-    return Candidate(about, about.function(V))
+    return LyapunovCandidate(about, about.function(V))
 
 
 def _rational(expression: Expr) -> Expr:

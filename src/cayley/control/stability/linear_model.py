@@ -240,7 +240,8 @@ def digital_matrix(plant: System, law: System, period: float, *, late: int = 0, 
     seen = [name for name in law.inputs if name in plant.outputs]
     done = [name for name in plant.inputs if name in law.outputs]
     if not seen or not done:
-        raise SignatureError(f"{plant.name} and {law.name} make no loop: neither gives the other anything by name")
+        raise SignatureError(f"{plant.name} and {law.name} make no loop: no output of one has the name of an input of "
+                             f"the other")
     C = moves.C[entries(plant.output_ports, seen)]
     A_law = acts.A
     B_law = acts.B[:, entries(law.ports, seen)] @ C

@@ -20,7 +20,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.control.stability import invariant_sets as sets
 from cayley.control.stability.error_dynamics import Dynamics, Values, error_dynamics
-from cayley.control.stability.invariant_sets import Candidate, CandidateLike, candidate
+from cayley.control.stability.invariant_sets import CandidateLike, LyapunovCandidate, candidate
 from cayley.control.stability.linear_stability import Finding, Verdict
 from cayley.control.stability.signs import definiteness
 from cayley.errors import SignatureError
@@ -41,8 +41,8 @@ def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | Non
                        samples: int = 100_000, seed: int = 0, progress: bool = True) -> Verdict:
     """The verdict of a candidate V about an equilibrium; dynamics as `error_dynamics` takes them, V as `candidate`.
 
-    `region`: how far displacements are sampled, by their labels or blocks: `{"q": 3.0, "qd[0]": (-1.0, 2.0)}`; one to
-    either side where nothing is said.
+    `region`: how far displacements are sampled, by their labels or blocks: `{"q": 3.0, "qd[0]": (-1.0, 2.0)}`; by
+    default -1 to 1.
 
     >>> import sympy as sp
     >>> x, v = sp.symbols("x v")
@@ -72,14 +72,14 @@ def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | Non
         verdict, findings=(*verdict.findings, _kept_inside(tried, box, seed)))
 
 
-def _kept_inside(V: Candidate, box: Array, seed: int) -> Finding:
+def _kept_inside(V: LyapunovCandidate, box: Array, seed: int) -> Finding:
     """The use of the region: the greatest set V < c in it."""
     level = level_inside(V.value, box, seed=seed)
     return Finding(f"what starts where V < {level:.6g} stays in the region", "sampled",
                    "that is the least V on its faces", "in the region", 1)
 
 
-def positive(V: Candidate, box: Array, d: Array) -> list[Finding]:
+def positive(V: LyapunovCandidate, box: Array, d: Array) -> list[Finding]:
     """V is zero at the equilibrium, positive elsewhere, and grows without bound."""
     about = V.about
     value = float(V.value(np.zeros(about.size)))
@@ -109,7 +109,7 @@ def positive(V: Candidate, box: Array, d: Array) -> list[Finding]:
     return [zero, *([near] if near else []), sampled, _unbounded(V, box)]
 
 
-def _positive_nearby(V: Candidate) -> Finding | None:
+def _positive_nearby(V: LyapunovCandidate) -> Finding | None:
     """By its second derivatives, if they tell."""
     origin = np.zeros(V.about.size)
     slope = V.slope(origin)
@@ -130,7 +130,7 @@ def _positive_nearby(V: Candidate) -> Finding | None:
     return Finding(sets.POSITIVE, "proved", how) if sign.is_definite else None
 
 
-def _unbounded(V: Candidate, box: Array) -> Finding:
+def _unbounded(V: LyapunovCandidate, box: Array) -> Finding:
     """Along rays to all sides."""
     n = V.about.size
     rays = np.concatenate([np.eye(n), -np.eye(n), np.random.default_rng(0).normal(size=(_RAYS, n))])
@@ -146,7 +146,7 @@ def _unbounded(V: Candidate, box: Array) -> Finding:
     return Finding(sets.UNBOUNDED, "sampled", f"along {len(rays)} rays", "globally", len(rays))
 
 
-def falls(V: Candidate, box: Array, d: Array, progress: bool) -> list[Finding]:
+def falls(V: LyapunovCandidate, box: Array, d: Array, progress: bool) -> list[Finding]:
     """V' is negative, or at least nowhere positive."""
     about = V.about
     formula = f"V' = {V.rate_expression}, " if V.rate_expression is not None and len(
@@ -174,7 +174,7 @@ def falls(V: Candidate, box: Array, d: Array, progress: bool) -> list[Finding]:
     return [*found, Finding(sets.STRICT if strict else sets.FALLS, "sampled", words, "in the region", tried)]
 
 
-def _rise_nearby(V: Candidate, box: Array) -> Array | None:
+def _rise_nearby(V: LyapunovCandidate, box: Array) -> Array | None:
     """A state near the equilibrium at which V' is positive, along the direction of its greatest curvature."""
     way = np.linalg.eigh(sets.curvature_of_rate(V))[1][:, -1] * (box[1] - box[0]).min()
     steps = np.concatenate([side * 10.0 ** -np.arange(1, 7) for side in (1, -1)])[:, None] * way
@@ -182,7 +182,7 @@ def _rise_nearby(V: Candidate, box: Array) -> Array | None:
     return np.asarray(steps[np.argmax(rises)]) if rises.any() else None
 
 
-def _worst_rate(V: Candidate, box: Array, d: Array, progress: bool) -> tuple[Array | None, int]:
+def _worst_rate(V: LyapunovCandidate, box: Array, d: Array, progress: bool) -> tuple[Array | None, int]:
     """A state at which V' is positive, or not a number, if there is one; and how many were looked at."""
     relative = np.empty(len(d))
     with PatientBar(f"V' of {V.about.name}", len(d), shown=progress) as bar, np.errstate(all="ignore"):
@@ -207,7 +207,7 @@ def _polished(least: Callable[[Array], float], starts: Array, box: Array) -> Arr
     return np.array(found).reshape(-1, box.shape[1])
 
 
-def _conserved(V: Candidate, box: Array) -> Finding:
+def _conserved(V: LyapunovCandidate, box: Array) -> Finding:
     return Finding(sets.ALONE, "refuted", "V is conserved: everything stays on its level", "globally",
                    counterexample=V.about.states(box[1] / 2))
 

@@ -36,7 +36,7 @@ _MOST_MINORS = 10  # rows: 2^n principal minors
 
 @shown_briefly
 class Definiteness(NamedTuple):
-    """The word; whether it is exact; and the minors or eigenvalues that say so."""
+    """The verdict in a word, whether it is exact, and the minors or eigenvalues that prove it."""
 
     word: Sign
     exact: bool

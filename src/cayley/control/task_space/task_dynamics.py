@@ -125,7 +125,8 @@ class TaskDynamics:
 
     def forces(self, u: Record, acceleration: Array, *, push: Array | None = None, wrench: Array | None = None,
                turned: Array | None = None) -> Array:
-        """tau (nv) for r'' (m) and `push` (m) besides, under a known `wrench` (6); zero if not finite; a text."""
+        """tau (nv) for r'' (m) and an additional force `push` (m), under a known `wrench` (6), zero if not finite; a
+        text."""
         tree = self.tree
         drives = self.drives
         here = drives.at(u.q, u.qd)

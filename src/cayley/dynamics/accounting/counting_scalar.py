@@ -1,10 +1,10 @@
 """A scalar that counts: in the arrays of an algorithm's text it runs the same text and notes operations on a tape.
 
 Rules of the published tables (spec 4.5): a plain number that meets a counting scalar is a constant of the robot, known
-off-line. A factor 0 or +-1 and an addend 0 cost nothing, nor does a change of sign; sines and cosines are counted
-apart; x - x is nothing; an expression that stands in the text twice is computed once. Every operation is charged to an
-equation: the numbers in brackets in a trailing comment, as in `# (5.3.45a)`, of the innermost running line with such a
-comment among the modules of `cayley.dynamics`.
+off-line. A factor 0 or +-1, an addend 0, x - x and a change of sign cost nothing. Sines and cosines are counted
+separately. An expression that occurs twice is computed once. Every operation is charged to an equation: the numbers in
+brackets in a trailing comment, as in `# (5.3.45a)`, of the innermost running line with such a comment among the modules
+of `cayley.dynamics`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Cost(NamedTuple):
         return Cost(*[number * a for a in self])
 
 
-class Entry(NamedTuple):
+class TapeEntry(NamedTuple):
     """An operation on the tape: its kind, the earlier entries, its value, and the equation that is charged."""
 
     kind: str
@@ -61,14 +61,14 @@ class Tape:
     """The operations of one run, in their order."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[TapeEntry] = []
         self._places: dict[tuple[Any, ...], int] = {}
 
     def inputs(self, values: ArrayLike) -> Array:
         """An array of counting scalars for the values of a variable."""
         flat = np.empty(np.size(values), dtype=object)
         for k, value in enumerate(np.asarray(values, dtype=float).reshape(-1)):
-            self.entries.append(Entry("input", (), float(value), ""))
+            self.entries.append(TapeEntry("input", (), float(value), ""))
             flat[k] = CountingScalar(self, len(self.entries) - 1, 1.0)
         return flat.reshape(np.shape(values))
 
@@ -77,7 +77,7 @@ class Tape:
         key = (kind, operands, constant)
         if key not in self._places:
             self._places[key] = len(self.entries)
-            self.entries.append(Entry(kind, operands, value, _equation_of_caller()))
+            self.entries.append(TapeEntry(kind, operands, value, _equation_of_caller()))
         return CountingScalar(self, self._places[key], 1.0)
 
     def costs(self, wanted: Iterable[Any] | None = None) -> dict[str, Cost]:

@@ -12,7 +12,7 @@ from rich.console import Group
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Entry, Figures, Formula
 from cayley.geometry.rotations.costs import cost_of
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,14 +31,14 @@ class OperationTable:
         return self.rows[row].get(column)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """The words of the table."""
         sorts = ("M", "A", "F") if any(f.functions for found in self.rows.values()
                                        for f in found.values()) else ("M", "A")
         heads = tuple(f"{column}: {sort}" if sort == "M" else sort for column in self.columns for sort in sorts)
         lines = [(row, *[word for column in self.columns for word in _words(found.get(column), self.n)[:len(sorts)]])
                  for row, found in self.rows.items()]
-        return Table(f"{self.title} (n = {self.n})", ("", *heads), tuple(lines))
+        return TextTable(f"{self.title} (n = {self.n})", ("", *heads), tuple(lines))
 
     def __str__(self) -> str:
         return "\n".join([str(self.table), *[f"  {note}" for note in self.notes]])

@@ -46,7 +46,7 @@ from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.passes import STILL, Base
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError
-from cayley.geometry.rotations.costs import Cost as TableCost
+from cayley.geometry.rotations.costs import StepCost as TableCost
 from cayley.geometry.rotations.costs import dynamics_claims, jacobian_claims
 from cayley.kinematics.jacobians.formed_jacobian import By, formed_jacobian
 from cayley.kinematics.jacobians.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
@@ -54,7 +54,7 @@ from cayley.kinematics.jacobians.velocity import jacobian
 from cayley.model.tree import Tree
 
 
-class Recursion(NamedTuple):
+class TabulatedRecursion(NamedTuple):
     """A recursive method: the beginnings of the numbers of its equations, forward and backward."""
 
     module: str
@@ -62,12 +62,12 @@ class Recursion(NamedTuple):
     backward: str
 
 
-ALGORITHM_53 = Recursion("luh_walker_paul", "5.2.23", "5.2.24")
-ALGORITHM_56 = Recursion("tensor_newton_euler", "5.3.7", "5.3.8")
-ALGORITHM_57 = Recursion("augmented_links", "5.3.45", "5.3.46")
+ALGORITHM_53 = TabulatedRecursion("luh_walker_paul", "5.2.23", "5.2.24")
+ALGORITHM_56 = TabulatedRecursion("tensor_newton_euler", "5.3.7", "5.3.8")
+ALGORITHM_57 = TabulatedRecursion("augmented_links", "5.3.45", "5.3.46")
 
 
-def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
+def table_rules(method: TabulatedRecursion, twist: float) -> dict[str, Figures]:
     """The cost of each equation by the rules of Table 5.1, all twists being equal and all joints revolute."""
     at_rest = _wrenches(method, [twist], moving=False)
     one = _wrenches(method, [twist])
@@ -83,7 +83,7 @@ def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
     return {equation: f for equation, f in figures.items() if str(f) != str(NO_FIGURES)}
 
 
-def _wrenches(method: Recursion, twists: Sequence[float], moving: bool = True) -> dict[str, Cost]:
+def _wrenches(method: TabulatedRecursion, twists: Sequence[float], moving: bool = True) -> dict[str, Cost]:
     """Operations by equation for the wrenches of all joints, without those that put a wrench together."""
     tape = Tape()
     chain = serial_chain(generic_arm(twists, gravity=(0.0, 0.0, 0.0 if moving else -9.81)))

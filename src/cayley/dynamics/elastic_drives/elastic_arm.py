@@ -25,7 +25,7 @@ from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import Tie, coulomb_frictions, rotor_inertias, ties, viscous_frictions
+from cayley.dynamics.rigid_links.drives import DriveSpring, coulomb_frictions, rotor_inertias, ties, viscous_frictions
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import CayleyError, UnsupportedError
@@ -56,7 +56,7 @@ class ElasticArm:
         return len(self.springs)
 
     @cached_property
-    def springs(self) -> tuple[Tie, ...]:
+    def springs(self) -> tuple[DriveSpring, ...]:
         """In the order of their motors."""
         return tuple(sorted(ties(self.tree), key=lambda tie: tie.qmd or 0))
 
@@ -114,7 +114,7 @@ class ElasticArm:
         """tau (m) that motors need for a motion of their own against the springs."""
         return self.rotors * qmdd + viscous_frictions(self.tree)[self.n:] * qmd + pulls / self.gears
 
-    def _deflected(self, tie: Tie, q: Array, qm: Array) -> SpringState:
+    def _deflected(self, tie: DriveSpring, q: Array, qm: Array) -> SpringState:
         assert tie.qm is not None
         return SpringState(q[tie.q], 0.0, qm[tie.qm - self.n] / tie.gear, 0.0)
 

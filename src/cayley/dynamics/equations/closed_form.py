@@ -25,8 +25,8 @@ from cayley.dynamics.equations.parameter_symbols import (
 )
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
 from cayley.dynamics.equations.result import EquationsOfMotion, Group
-from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, exact_links, used_names
+from cayley.dynamics.equations.symbolic_links import ModelNumber, parameters_of
+from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum, TooLong, exact_links, used_names
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links
 from cayley.model.tree import Tree
@@ -40,9 +40,9 @@ _SHORT_COEFFICIENT = 2  # terms of a velocity coefficient that is not named if i
 class Exact(NamedTuple):
     """M (n, n), G (n), Christoffel's symbols by (i, j, k) with j <= k, where they are not zero; constraints."""
 
-    M: list[list[Sum]]
-    G: list[Sum]
-    christoffel: dict[tuple[int, int, int], Sum]
+    M: list[list[RingSum]]
+    G: list[RingSum]
+    christoffel: dict[tuple[int, int, int], RingSum]
     rows: Rows = Rows([], [], {})
 
 
@@ -103,7 +103,7 @@ def _of_constraints(rows: Rows, writer: Writer, qd: tuple[Any, ...]) -> dict[str
                     "numerators": [writer.by_mass(value) for row in numerators for value in row]}
 
 
-def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_letters: bool,
+def _exact(tree: Tree, links: Links, drives: Mapping[str, ModelNumber], with_letters: bool,
            ties: Ties | None) -> tuple[Exact, Ring]:
     rotors = {name: p for name, p in drives.items() if p.kind == "J"}
     more = rotors | (ties.parameters if ties else {})
@@ -136,7 +136,7 @@ def _length(exact: Exact, *, with_letters: bool) -> int:
 class _Coefficients:
     """Christoffel's symbols and what is made of them with the velocities."""
 
-    def __init__(self, christoffel: Mapping[tuple[int, int, int], Sum], writer: Writer, qd: tuple[Any, ...], *,
+    def __init__(self, christoffel: Mapping[tuple[int, int, int], RingSum], writer: Writer, qd: tuple[Any, ...], *,
                  named: bool) -> None:
         self.qd = qd
         self.signs = {place: leading_sign(c) for place, c in christoffel.items()}
@@ -174,10 +174,10 @@ class _Coefficients:
         return product(number, *velocities, coefficient) if turns else product(number, coefficient, *velocities)
 
 
-def _is_long(coefficient: Sum, uses: int) -> bool:
+def _is_long(coefficient: RingSum, uses: int) -> bool:
     is_constant = coefficient.terms.keys() == {coefficient.ring.still}
     return len(coefficient.terms) > _SHORT_COEFFICIENT or (uses > 1 and not is_constant)
 
 
-def _key(value: Sum) -> frozenset[tuple[Any, Any]]:
+def _key(value: RingSum) -> frozenset[tuple[Any, Any]]:
     return frozenset(value.terms.items())

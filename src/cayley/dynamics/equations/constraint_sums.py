@@ -14,8 +14,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.equations.readable_sums import leading_sign
-from cayley.dynamics.equations.symbolic_links import Parameter, Scalars, way_to_root
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum
+from cayley.dynamics.equations.symbolic_links import ModelNumber, Scalars, way_to_root
+from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import frame_with_z
@@ -30,7 +30,7 @@ class End(NamedTuple):
     """A frame: the link that carries it (or ROOT), where it is there, and its directions (3, 3)."""
 
     link: int
-    origin: tuple[Parameter, ...]
+    origin: tuple[ModelNumber, ...]
     rotation: Array
 
 
@@ -48,7 +48,8 @@ def ends_of(tree: Tree, links: Links, frames: Sequence[str]) -> dict[str, End]:
             which = next(names)
             place = f"{place}_{chr(ord('a') + which)}" if which else place
         values = [value if abs(value) > _ROUNDING * size else 0.0 for value in pose[:3, 3]]
-        origin = tuple(Parameter("l", place, axis, float(value)) for axis, value in zip("xyz", values, strict=True))
+        origin = tuple(ModelNumber("l", place, axis, float(value)) for axis,
+                       value in zip("xyz", values, strict=True))
         found[frame] = End(number, origin, np.where(np.abs(pose[:3, :3]) < _ROUNDING, 0.0, pose[:3, :3]))
     return found
 
@@ -74,17 +75,17 @@ class Cramer(NamedTuple):
     """Equations A_o x = y in the columns of dependent coordinates: x = adjugate y / determinant; `numerators` (h, m)
     are those of y = -A_p, the columns of independent ones."""
 
-    determinant: Sum
-    adjugate: list[list[Sum]]
-    numerators: list[list[Sum]]
+    determinant: RingSum
+    adjugate: list[list[RingSum]]
+    numerators: list[list[RingSum]]
 
 
 class Rows(NamedTuple):
     """Residuals (h), derivatives (h, n), and second derivatives by (row, j, k) with j <= k, where they are not zero."""
 
-    residual: list[Sum]
-    jacobian: list[list[Sum]]
-    hessian: dict[tuple[int, int, int], Sum]
+    residual: list[RingSum]
+    jacobian: list[list[RingSum]]
+    hessian: dict[tuple[int, int, int], RingSum]
     solved: Cramer | None = None
 
 
@@ -105,7 +106,7 @@ class Ties:
         self.ends = ends_of(tree, links, [frame for each in self.constraints for frame in each.frames])
 
     @property
-    def parameters(self) -> dict[str, Parameter]:
+    def parameters(self) -> dict[str, ModelNumber]:
         """The numbers of the frames that are not zero, by name."""
         return {p.name: p for end in self.ends.values() for p in end.origin if p.value}
 
@@ -150,7 +151,7 @@ class Ties:
         return self.tree.q_slices[self.tree.joint_number(joint)].start
 
 
-def _cramer(A: list[list[Sum]], independent: Sequence[int], zero: Sum) -> Cramer:
+def _cramer(A: list[list[RingSum]], independent: Sequence[int], zero: RingSum) -> Cramer:
     others = [k for k in range(len(A[0]) if A else 0) if k not in independent]
     square = [[row[k] for k in others] for row in A]
     adjugate = [[_minor(square, j, i, zero) for j in range(len(square))] for i in range(len(square))]
@@ -164,13 +165,13 @@ def _cramer(A: list[list[Sum]], independent: Sequence[int], zero: Sum) -> Cramer
     return Cramer(determinant * sign, upright, numerators)
 
 
-def _minor(A: list[list[Sum]], row: int, column: int, zero: Sum) -> Sum:
+def _minor(A: list[list[RingSum]], row: int, column: int, zero: RingSum) -> RingSum:
     """A determinant with one row and one column left out, and the sign of its place."""
     rest = [[entry for j, entry in enumerate(line) if j != column] for i, line in enumerate(A) if i != row]
     return _determinant(rest, zero) * (-1) ** (row + column)
 
 
-def _determinant(A: list[list[Sum]], zero: Sum) -> Sum:
+def _determinant(A: list[list[RingSum]], zero: RingSum) -> RingSum:
     if not A:
         return zero + 1
     return sum((A[0][j] * _minor(A, 0, j, zero) for j in range(len(A)) if A[0][j].terms), zero)

@@ -19,7 +19,7 @@ from cayley.dynamics.equations.constraint_sums import ends_of, frame_motion
 from cayley.dynamics.equations.parameter_symbols import parameter_symbols, parameter_values, writer_of
 from cayley.dynamics.equations.result import Line, latex_of, needed_lines, text_of
 from cayley.dynamics.equations.symbolic_links import parameters_of, way_to_root
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, exact_links, used_names
+from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum, TooLong, exact_links, used_names
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.masses import with_missing_masses
@@ -152,7 +152,7 @@ def kinematic_equations(tree: Tree, frame: str, *,
 _ANGLES = ("alpha", "beta", "gamma")
 
 
-def _entries(ring: Ring, R: Array, p: Array, w: Array, q: Array) -> dict[str, list[Sum]]:
+def _entries(ring: Ring, R: Array, p: Array, w: Array, q: Array) -> dict[str, list[RingSum]]:
     zero = ring.number(0)
     place = [zero + entry for entry in p]
     v = [by.rate_of(entry) for entry in place for by in q]

@@ -27,15 +27,15 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, parameter_symbols, parameter_values, passive
 from cayley.dynamics.equations.result import EquationsOfMotion, Group, Line
-from cayley.dynamics.equations.symbolic_links import Given, Parameter, parameters_of, symbolic_links
+from cayley.dynamics.equations.symbolic_links import GivenValues, ModelNumber, parameters_of, symbolic_links
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, carried, felt_inwards
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.inverse.newton_euler import Load, Movement
-from cayley.dynamics.rigid_links.links import ROOT, Link, Links, Place
+from cayley.dynamics.inverse.newton_euler import JointLoad, Movement
+from cayley.dynamics.rigid_links.links import ROOT, JointPlacement, Link, Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.moments import Moments
-from cayley.dynamics.rigid_links.planar_rotations import Turn
-from cayley.model.joint_kinds import Motion
+from cayley.dynamics.rigid_links.moments import LinkMoments
+from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation
+from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
 
 _AXES = "xyz"
@@ -57,7 +57,7 @@ FORCES = Group("Forces and moments in the joints, from the tips inwards",
 GROUPS = (TURNS, BODIES, UNITS, GRAVITY, VELOCITIES, RATES, FORCES)
 
 
-class InverseDynamics(NamedTuple):
+class NamedInverseDynamics(NamedTuple):
     """The forces tau (nv) of accelerations `qdd`, by groups of named values."""
 
     groups: tuple[Group, ...]
@@ -86,7 +86,7 @@ def named_recursion(tree: Tree, links: Links, *, with_letters: bool) -> Equation
                              groups=groups)
 
 
-def named_inverse_dynamics(tree: Tree) -> InverseDynamics:
+def named_inverse_dynamics(tree: Tree) -> NamedInverseDynamics:
     """The forces of any motion of a tree with joints of every kind, in numbers."""
     names = _Names()
     q, qd, qdd = _states(tree)
@@ -97,7 +97,7 @@ def named_inverse_dynamics(tree: Tree) -> InverseDynamics:
     F = passive(tree, drives, {}, q, qd)
     found = [names.shown(force) + rotor * acceleration + rubbed
              for force, rotor, acceleration, rubbed in zip(tau, rotors, qdd, F, strict=True)]
-    return InverseDynamics(names.groups(), found)
+    return NamedInverseDynamics(names.groups(), found)
 
 
 def _states(tree: Tree) -> tuple[tuple[Any, ...], ...]:
@@ -148,15 +148,15 @@ def _exact(value: Scalar) -> Scalar:
     return found.xreplace(whole) if whole else found
 
 
-class _Letters(Given):
+class _Letters(GivenValues):
     """The symbols of parameters; the shift of a joint is added to its coordinate."""
 
-    def turn(self, parameter: Parameter) -> Turn:
+    def turn(self, parameter: ModelNumber) -> PlanarRotation:
         angle = self.number(parameter)
-        return Turn(sympy.cos(angle), sympy.sin(angle))
+        return PlanarRotation(sympy.cos(angle), sympy.sin(angle))
 
 
-def _rotors(tree: Tree, parameters: dict[str, Parameter], symbols: dict[str, Any]) -> list[Any]:
+def _rotors(tree: Tree, parameters: dict[str, ModelNumber], symbols: dict[str, Any]) -> list[Any]:
     found: list[Any] = [sympy.Integer(0)] * tree.nv
     for name, parameter in parameters.items():
         if parameter.kind == "J":
@@ -171,33 +171,33 @@ def _named_links(links: Links, q: tuple[Any, ...], names: _Names) -> Links:
 
 def _named_link(link: Link, number: int, q: tuple[Any, ...], names: _Names) -> Link:
     """A link about whose axis a named cosine and sine turn, or that a named rotation turns."""
-    beta, alpha, gamma = (cast(Turn, turn) for turn in link._turns)
+    beta, alpha, gamma = (cast(PlanarRotation, turn) for turn in link._turns)
     origin = link.placement[:3, 3] if link.place is None else link.place.origin
-    moved = replace(link, moments=Moments(*map(_numbers, link.moments)))
+    moved = replace(link, moments=LinkMoments(*map(_numbers, link.moments)))
     if link.turns_about_axis and not link.turns_unseen:
         angle = q[link.coordinates.start]
         shift = link.place.shift if link.place is not None else None
         gamma = _turned(gamma, angle if shift is None else angle + shift, number, names)
         moved = replace(moved, turns_unseen=True)  # its last turn is the joint's already
     if not link.is_revolute and not link.is_prismatic:
-        moved = replace(moved, motion=cast(Motion, _Posed(link.motion, number, q[link.coordinates], names)))
-    return replace(moved, place=Place((_turn(beta), _turn(alpha), _turn(gamma)), _numbers(origin)))
+        moved = replace(moved, motion=cast(JointKind, _Posed(link.motion, number, q[link.coordinates], names)))
+    return replace(moved, place=JointPlacement((_turn(beta), _turn(alpha), _turn(gamma)), _numbers(origin)))
 
 
-def _turned(constant: Turn, angle: Scalar, number: int, names: _Names) -> Turn:
+def _turned(constant: PlanarRotation, angle: Scalar, number: int, names: _Names) -> PlanarRotation:
     """The turn by a joint's angle after a constant one."""
     quarters = {(1, 0): 0, (0, 1): 1, (-1, 0): 2, (0, -1): 3}
     whole = quarters.get(cast("tuple[int, int]", tuple(constant)))
     shifted = angle if whole is not None else angle + float(np.arctan2(constant.s, constant.c))
     c = names.named(TURNS, f"c{number}", sympy.cos(shifted))
     s = names.named(TURNS, f"s{number}", sympy.sin(shifted))
-    return Turn(*[(c, s), (-s, c), (-c, -s), (s, -c)][whole or 0])
+    return PlanarRotation(*[(c, s), (-s, c), (-c, -s), (s, -c)][whole or 0])
 
 
 class _Posed:
     """A joint's motion at a configuration, with SymPy's sines and cosines, and a pose that has names."""
 
-    def __init__(self, motion: Motion, number: int, q: tuple[Any, ...], names: _Names) -> None:
+    def __init__(self, motion: JointKind, number: int, q: tuple[Any, ...], names: _Names) -> None:
         self.motion = motion
         R = self._of((3, 3), lambda q: motion.pose(q)[0], q)
         if motion.nq != motion.nv:  # a unit quaternion: what its components' squares add up to is 1
@@ -231,8 +231,8 @@ class _Posed:
         return np.array(made.tolist(), dtype=object).reshape(shape)
 
 
-def _turn(turn: Turn) -> Turn:
-    return Turn(_exact(turn.c), _exact(turn.s))
+def _turn(turn: PlanarRotation) -> PlanarRotation:
+    return PlanarRotation(_exact(turn.c), _exact(turn.s))
 
 
 def _numbers(values: Array) -> Array:
@@ -240,11 +240,11 @@ def _numbers(values: Array) -> Array:
     return np.array([_exact(value) for value in array.ravel()] or [], dtype=object).reshape(array.shape)[()]
 
 
-def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[Moments]:
+def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[LinkMoments]:
     found = [link.moments for link in links.links]
     for k in reversed(range(len(found))):
         mass, first, second = found[k]
-        found[k] = Moments(names.named(BODIES, f"m_{k + 1}_", mass) if links.children[k] else mass,
+        found[k] = LinkMoments(names.named(BODIES, f"m_{k + 1}_", mass) if links.children[k] else mass,
                            names.vector(BODIES, f"u_{k + 1}", first),
                            names.matrix(BODIES, f"J_{k + 1}", second, symmetric=True))
         link = links.links[k]
@@ -253,7 +253,7 @@ def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[Moments]
     return found
 
 
-def _mass_matrix(links: Links, q: tuple[Any, ...], composite: list[Moments], names: _Names) -> list[list[Any]]:
+def _mass_matrix(links: Links, q: tuple[Any, ...], composite: list[LinkMoments], names: _Names) -> list[list[Any]]:
     rows: list[list[Any]] = [[sympy.Integer(0)] * links.nv for _ in range(links.nv)]
     at = np.array(q)
     for number, link in enumerate(links.links):
@@ -277,7 +277,7 @@ def _two(steps: Iterator[Any]) -> tuple[Any, Any]:
     return next(steps), next(steps)
 
 
-def _gravity(links: Links, q: tuple[Any, ...], composite: list[Moments], names: _Names) -> list[Any]:
+def _gravity(links: Links, q: tuple[Any, ...], composite: list[LinkMoments], names: _Names) -> list[Any]:
     falls: list[Any] = []
     forces: list[Any] = []
     for k, (link, (mass, first, _)) in enumerate(zip(links.links, composite, strict=True)):
@@ -302,12 +302,12 @@ def _forces(links: Links, q: tuple[Any, ...], qd: tuple[Any, ...], qdd: Array, n
     loads = [newton_euler.own_load(link, movement) for link, movement in zip(links.links, found, strict=True)]
     for k in reversed(range(len(loads))):
         link = links.links[k]
-        load = loads[k] = Load(names.vector(FORCES, f"f_{k + 1}", loads[k].f),
+        load = loads[k] = JointLoad(names.vector(FORCES, f"f_{k + 1}", loads[k].f),
                                names.vector(FORCES, f"n_{k + 1}", loads[k].n))
         if link.parent != ROOT:
             _, (_, f, n) = _two(felt_inwards(links, at, k, *load))
             before = loads[link.parent]
-            loads[link.parent] = Load(before.f + f, before.n + n)
+            loads[link.parent] = JointLoad(before.f + f, before.n + n)
     return [force for each in newton_euler.joint_forces(links, at, loads) for force in each]
 
 
@@ -317,7 +317,7 @@ def coriolis_lines(tree: Tree, links: Links, symbols: dict[str, Any]) -> tuple[l
 
     def text(q: Array, qd: Array, *values: Scalar) -> Array:
         given = dict(zip(symbols, values, strict=True))
-        return coriolis_matrix(symbolic_links(links, Given(given)) if symbols else lean, q, qd)
+        return coriolis_matrix(symbolic_links(links, GivenValues(given)) if symbols else lean, q, qd)
 
     signature = f"({tree.nq}),({tree.nv}){',()' * len(symbols)}->({tree.nv},{tree.nv})"
     inputs = ("q", "qd", *[symbol.name for symbol in symbols.values()])

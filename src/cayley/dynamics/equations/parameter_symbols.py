@@ -13,15 +13,15 @@ import sympy
 
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.readable_sums import Writer, product, total
-from cayley.dynamics.equations.symbolic_links import Parameter
+from cayley.dynamics.equations.symbolic_links import ModelNumber
 from cayley.dynamics.equations.trigonometric_sums import Ring, decimal
-from cayley.dynamics.rigid_links.drives import Tie, rotor_inertias, ties
+from cayley.dynamics.rigid_links.drives import DriveSpring, rotor_inertias, ties
 from cayley.errors import UnsupportedError
 from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring
 from cayley.model.tree import Tree
 
 
-def parameter_symbols(parameters: Iterable[Parameter]) -> dict[str, Any]:
+def parameter_symbols(parameters: Iterable[ModelNumber]) -> dict[str, Any]:
     """Symbols by the names of the parameters: I_1 for I_1zz, if no other inertia of link 1 is among them.
 
     >>> parameter_symbols([Parameter("I", "1", "zz", 0.05), Parameter("r", "2", "x", 0.1),
@@ -33,11 +33,12 @@ def parameter_symbols(parameters: Iterable[Parameter]) -> dict[str, Any]:
     return {p.name: sympy.Symbol((p if count[p.kind, p.place] > 1 else p._replace(axes="")).name) for p in listed}
 
 
-def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[Any, float]:
+def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, ModelNumber]) -> dict[Any, float]:
     return {symbols[name]: float(decimal(parameters[name].value)) for name in symbols}
 
 
-def writer_of(ring: Ring, q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str, Parameter], *,
+def writer_of(ring: Ring, q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str, ModelNumber],
+              *,
               decimals: bool, short: bool = False) -> Writer:
     """The writer of the sums of a ring, in the symbols of coordinates and of parameters. An angle is a coordinate with
     the shift of its joint, or an oblique turn."""
@@ -49,7 +50,7 @@ def writer_of(ring: Ring, q: tuple[Any, ...], symbols: Mapping[str, Any], parame
     return Writer(ring, {**symbols, **{symbol.name: symbol for symbol in q}}, angles, decimals=decimals, short=short)
 
 
-def drive_parameters(tree: Tree) -> dict[str, Parameter]:
+def drive_parameters(tree: Tree) -> dict[str, ModelNumber]:
     """The numbers of the drives that are included: J_i of rotors behind their gears, b_i and f_i of viscous and of dry
     friction, k_i, d_i and kappa_i, stiffness, damping and cubic stiffness of springs, and N_i, the gears before them.
     """
@@ -58,17 +59,17 @@ def drive_parameters(tree: Tree) -> dict[str, Parameter]:
     for joint, columns in zip(tree.joints, tree.v_slices, strict=True):
         numbers = {"J": rotors[columns.start]} if joint.motion.nv else {}
         numbers |= {"b": joint.friction.viscous, "f": joint.friction.coulomb} if "friction" in tree.included else {}
-        found += [Parameter(kind, str(column + 1), "", value) for column in range(columns.start, columns.stop)
+        found += [ModelNumber(kind, str(column + 1), "", value) for column in range(columns.start, columns.stop)
                   for kind, value in numbers.items() if value]
     for tie in ties(tree):
         spring = _polynomial(tree, tie)
         numbers = {"k": spring.stiffness, "d": spring.damping, "kappa": getattr(spring, "cubic", 0.0)}
         numbers |= {} if tie.gear in (1.0, -1.0) else {"N": tie.gear}
-        found += [Parameter(kind, str(tie.qd + 1), "", value) for kind, value in numbers.items() if value]
+        found += [ModelNumber(kind, str(tie.qd + 1), "", value) for kind, value in numbers.items() if value]
     return {p.name: p for p in found}
 
 
-def _polynomial(tree: Tree, tie: Tie) -> LinearSpring | HardeningSpring:
+def _polynomial(tree: Tree, tie: DriveSpring) -> LinearSpring | HardeningSpring:
     """The spring, if its torque is a polynomial of its deflection."""
     if isinstance(tie.spring, LinearSpring | HardeningSpring) and not isinstance(tie.spring, BacklashSpring):
         return tie.spring
@@ -79,7 +80,7 @@ def _polynomial(tree: Tree, tie: Tie) -> LinearSpring | HardeningSpring:
 PASSIVE = ("b", "f", "k", "d", "kappa", "N")  # the kinds of numbers of friction and springs
 
 
-def passive(tree: Tree, drives: Mapping[str, Parameter], symbols: Mapping[str, Any], q: tuple[Any, ...],
+def passive(tree: Tree, drives: Mapping[str, ModelNumber], symbols: Mapping[str, Any], q: tuple[Any, ...],
             qd: tuple[Any, ...]) -> list[Any]:
     """F (nv): b qd + f sign(qd), and what holds the springs: -P at a joint, P / N at its motor."""
     def value(kind: str, k: int) -> Scalar:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import sympy
 
 from cayley.compiler.typing import Scalar
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, Wave
+from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum, Wave
 
 _LARGEST_RATIONAL = 1000  # numerators and denominators that are read as fractions
 _LONE_DIGITS = 9  # angles that one digit each can name
@@ -78,11 +78,11 @@ class Writer:
     def constants(self) -> list[tuple[Any, Any]]:
         return list(self._constants.values())
 
-    def by_mass(self, value: Sum) -> Scalar:
+    def by_mass(self, value: RingSum) -> Scalar:
         """Terms with the same mass or inertia together."""
         return self._by_constants(value) if self.short and not self.decimals else self._masses(_squares(_terms(value)))
 
-    def by_angle(self, value: Sum) -> Scalar:
+    def by_angle(self, value: RingSum) -> Scalar:
         """Terms with the same sines and cosines together, and gravity outside the brackets."""
         if self.short and not self.decimals:
             return self._by_constants(value)
@@ -94,7 +94,7 @@ class Writer:
             self._bracket([], inner, [self._letter(x, 1) if isinstance(x, int) else self._wave(x) for x in outside])
             for outside, inner in groups.items()])
 
-    def _by_constants(self, value: Sum) -> Scalar:
+    def _by_constants(self, value: RingSum) -> Scalar:
         """Every sine or cosine with one constant, which has a name if it is not short by itself."""
         parts = []
         for waves in sorted(value.terms, key=lambda w: _wave_key(_factors(w))):
@@ -125,7 +125,7 @@ class Writer:
 
     def _factored(self, polynomial: Scalar) -> Scalar:
         """A polynomial with the letters that all its terms share outside a bracket."""
-        terms = _terms(Sum(self.ring, {self.ring.still: polynomial}))
+        terms = _terms(RingSum(self.ring, {self.ring.still: polynomial}))
         shared = [
             x for x in terms[0].letters if all(x in term.letters for term in terms) and not self._is_inertial(x[0])]
         inner = [_without(term, [place for place, _ in shared]) for term in terms]
@@ -187,12 +187,12 @@ class Writer:
         return self.ring.letters[place][0] in "mIJ"
 
 
-def leading_sign(value: Sum) -> int:
+def leading_sign(value: RingSum) -> int:
     """The sign of the term that is written first, not zero."""
     return 1 if min(_terms(value), key=_term_key).number > 0 else -1
 
 
-def _terms(value: Sum) -> list[Term]:
+def _terms(value: RingSum) -> list[Term]:
     return [Term(_fraction(number), tuple((i, p) for i, p in enumerate(powers) if p), _factors(waves))
             for waves, polynomial in value.terms.items() for powers, number in polynomial.terms()]
 

@@ -23,14 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.dynamics.rigid_links.links import ROOT, Link, Links, Place
-from cayley.dynamics.rigid_links.moments import Moments
-from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, Turn, zxz
+from cayley.dynamics.rigid_links.links import ROOT, JointPlacement, Link, Links
+from cayley.dynamics.rigid_links.moments import LinkMoments
+from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, PlanarRotation, zxz
 
 _ROUNDING = 1e-14  # of a number, beside the others of its kind
 
 
-class Parameter(NamedTuple):
+class ModelNumber(NamedTuple):
     """A number of the model: what it is, of which link, along which axes."""
 
     kind: str
@@ -46,14 +46,14 @@ class Parameter(NamedTuple):
 class Scalars:
     """Base of the scalars in the place of the numbers of the model."""
 
-    def number(self, parameter: Parameter) -> Scalar:
+    def number(self, parameter: ModelNumber) -> Scalar:
         raise NotImplementedError
 
-    def turn(self, parameter: Parameter) -> Turn:
+    def turn(self, parameter: ModelNumber) -> PlanarRotation:
         angle = self.number(parameter)
-        return Turn(np.cos(angle), np.sin(angle))
+        return PlanarRotation(np.cos(angle), np.sin(angle))
 
-    def shift(self, parameter: Parameter) -> Scalar:
+    def shift(self, parameter: ModelNumber) -> Scalar:
         """The shift of a joint's coordinate, or None if the scalar that stands for the coordinate has it already."""
         return self.number(parameter)
 
@@ -62,24 +62,24 @@ class Numbers(Scalars):
     """The numbers themselves; keeps a list of what was asked for."""
 
     def __init__(self) -> None:
-        self.asked: dict[str, Parameter] = {}
+        self.asked: dict[str, ModelNumber] = {}
 
-    def number(self, parameter: Parameter) -> float:
+    def number(self, parameter: ModelNumber) -> float:
         self.asked[parameter.name] = parameter
         return parameter.value
 
 
-class Given(Scalars):
+class GivenValues(Scalars):
     """Values by the names of the parameters."""
 
     def __init__(self, values: Mapping[str, Scalar]) -> None:
         self.values = values
 
-    def number(self, parameter: Parameter) -> Scalar:
+    def number(self, parameter: ModelNumber) -> Scalar:
         return self.values[parameter.name]
 
 
-def parameters_of(links: Links) -> dict[str, Parameter]:
+def parameters_of(links: Links) -> dict[str, ModelNumber]:
     """All numbers of the links that are not zero, by name."""
     numbers = Numbers()
     symbolic_links(links, numbers)
@@ -99,11 +99,12 @@ def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> Link:
     beta, alpha, gamma = zxz(link.placement[:3, :3])
     shift = None
     if link.turns_about_axis and not _is_quarter(gamma):
-        gamma, shift = NO_TURN, scalars.shift(Parameter("gamma", place, "", float(np.arctan2(gamma.s, gamma.c))))
-    turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place,
-                                                        alpha), _turn(scalars, "gamma", place, gamma))
+        angle = float(np.arctan2(gamma.s, gamma.c))
+        gamma, shift = NO_TURN, scalars.shift(ModelNumber("gamma", place, "", angle))
+    turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place, alpha),
+             _turn(scalars, "gamma", place, gamma))
     origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size, _senses(link.placement))
-    return replace(link, moments=_moments(scalars, place, link.moments), place=Place(turns, origin, shift))
+    return replace(link, moments=_moments(scalars, place, link.moments), place=JointPlacement(turns, origin, shift))
 
 
 def _carrier(links: Links, number: int) -> str:
@@ -113,14 +114,14 @@ def _carrier(links: Links, number: int) -> str:
     return f"{parent + 1}" if beside == 1 else f"{parent + 1}_{number + 1}"
 
 
-def _moments(scalars: Scalars, place: str, moments: Moments) -> Moments:
-    mass = scalars.number(Parameter("m", place, "", float(moments.mass))) if moments.mass else 0.0
+def _moments(scalars: Scalars, place: str, moments: LinkMoments) -> LinkMoments:
+    mass = scalars.number(ModelNumber("m", place, "", float(moments.mass))) if moments.mass else 0.0
     second = float(np.abs(moments.second).max())
     center = _vector(scalars, "r", place, moments.center,
                      float(np.sqrt(second / moments.mass)) if moments.mass else 0.0)
     I = _inertia(scalars, place, moments.inertia_about_center, second)
     own = np.trace(I) * (np.eye(3) / 2) - I
-    return Moments(mass, mass * center, own + mass * np.outer(center, center))
+    return LinkMoments(mass, mass * center, own + mass * np.outer(center, center))
 
 
 def _inertia(scalars: Scalars, place: str, I: Array, size: float) -> Array:
@@ -129,7 +130,7 @@ def _inertia(scalars: Scalars, place: str, I: Array, size: float) -> Array:
         if i == j:
             i = j = next(k for k in range(3) if abs(I[k, k] - I[i, i]) <= _ROUNDING * size)
         i, j = sorted((i, j))
-        return _scalar(scalars, Parameter("I", place, "xyz"[i] + "xyz"[j], float(I[i, j])), size)
+        return _scalar(scalars, ModelNumber("I", place, "xyz"[i] + "xyz"[j], float(I[i, j])), size)
 
     return np.array([[entry(i, j) for j in range(3)] for i in range(3)])
 
@@ -139,7 +140,7 @@ def _gravity(scalars: Scalars, values: Array) -> Array:
     size = float(np.abs(values).max())
     if np.count_nonzero(np.abs(values) > _ROUNDING * size) != 1:
         return _vector(scalars, "g", "", values, size)
-    return np.where(np.abs(values) == size, np.sign(values), 0.0) * scalars.number(Parameter("g", "", "", size))
+    return np.where(np.abs(values) == size, np.sign(values), 0.0) * scalars.number(ModelNumber("g", "", "", size))
 
 
 def _senses(placement: Array) -> Array:
@@ -151,19 +152,20 @@ def _senses(placement: Array) -> Array:
 def _vector(scalars: Scalars, kind: str, place: str, values: Array, size: float,
             senses: ArrayLike = (1.0, 1.0, 1.0)) -> Array:
     return np.array([
-        sense * _scalar(scalars, Parameter(kind, place, axis, float(sense * value)), size)
+        sense * _scalar(scalars, ModelNumber(kind, place, axis, float(sense * value)), size)
         for axis, value, sense in zip("xyz", values, np.asarray(senses), strict=True)])
 
 
-def _scalar(scalars: Scalars, parameter: Parameter, size: float) -> Scalar:
+def _scalar(scalars: Scalars, parameter: ModelNumber, size: float) -> Scalar:
     return scalars.number(parameter) if abs(parameter.value) > _ROUNDING * size else 0.0
 
 
-def _turn(scalars: Scalars, kind: str, place: str, turn: Turn) -> Turn:
-    return turn if _is_quarter(turn) else scalars.turn(Parameter(kind, place, "", float(np.arctan2(turn.s, turn.c))))
+def _turn(scalars: Scalars, kind: str, place: str, turn: PlanarRotation) -> PlanarRotation:
+    angle = float(np.arctan2(turn.s, turn.c))
+    return turn if _is_quarter(turn) else scalars.turn(ModelNumber(kind, place, "", angle))
 
 
-def _is_quarter(turn: Turn) -> bool:
+def _is_quarter(turn: PlanarRotation) -> bool:
     return 0.0 in turn
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from sympy import QQ, ring
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.equations.symbolic_links import Parameter, Scalars, bundles_of, parameters_of, symbolic_links
+from cayley.dynamics.equations.symbolic_links import ModelNumber, Scalars, bundles_of, parameters_of, symbolic_links
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.dynamics.rigid_links.planar_rotations import Turn
+from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation
 from cayley.errors import UnsupportedError
 
 
@@ -46,33 +46,33 @@ class Ring:
         self.still = tuple(Wave((0,) * len(bundle)) for bundle in self.bundles)
         self.longest = longest
 
-    def number(self, value: Fraction | float) -> Sum:
+    def number(self, value: Fraction | float) -> RingSum:
         """A number: exactly the decimals that it is written with."""
         return self._sum({self.still: self.polynomials(_rational(value))})
 
-    def letter(self, name: str) -> Sum:
+    def letter(self, name: str) -> RingSum:
         return self._sum({self.still: self.generators[name]})
 
-    def wave(self, angle: str, *, is_sine: bool) -> Sum:
+    def wave(self, angle: str, *, is_sine: bool) -> RingSum:
         place, bundle = next((p, b) for p, b in enumerate(self.bundles) if angle in b)
         wave = Wave(tuple(int(name == angle) for name in bundle), is_sine)
         return self._sum({(*self.still[:place], wave, *self.still[place + 1:]): self.polynomials(1)})
 
-    def _sum(self, terms: dict[tuple[Wave, ...], Any]) -> Sum:
+    def _sum(self, terms: dict[tuple[Wave, ...], Any]) -> RingSum:
         kept = {waves: factor for waves, factor in terms.items() if factor}
         if len(kept) > self.longest:
             raise TooLong(f"an entry has more than {self.longest} terms")
-        return Sum(self, kept)
+        return RingSum(self, kept)
 
 
-class Sum:
+class RingSum:
     """A sum of the ring, with the operations that texts use."""
 
     def __init__(self, ring: Ring, terms: dict[tuple[Wave, ...], Any]) -> None:
         self.ring = ring
         self.terms = terms
 
-    def __add__(self, other: Scalar) -> Sum:
+    def __add__(self, other: Scalar) -> RingSum:
         if isinstance(other, np.ndarray):
             return NotImplemented
         total = dict(self.terms)
@@ -80,7 +80,7 @@ class Sum:
             total[waves] = total[waves] + factor if waves in total else factor
         return self.ring._sum(total)
 
-    def __mul__(self, other: Scalar) -> Sum:
+    def __mul__(self, other: Scalar) -> RingSum:
         if isinstance(other, np.ndarray):
             return NotImplemented
         total: dict[tuple[Wave, ...], Any] = {}
@@ -92,27 +92,27 @@ class Sum:
                     total[waves] = total[waves] + part if waves in total else part
         return self.ring._sum(total)
 
-    def __neg__(self) -> Sum:
+    def __neg__(self) -> RingSum:
         return self * -1
 
-    def __sub__(self, other: Scalar) -> Sum:
+    def __sub__(self, other: Scalar) -> RingSum:
         return self + -other
 
-    def __rsub__(self, other: Scalar) -> Sum:
+    def __rsub__(self, other: Scalar) -> RingSum:
         return -self + other
 
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __truediv__(self, number: float) -> Sum:
+    def __truediv__(self, number: float) -> RingSum:
         return self * (1 / Fraction(number))
 
-    def by_letter(self, name: str) -> Sum:
+    def by_letter(self, name: str) -> RingSum:
         """The derivative by a parameter or slide."""
         generator = self.ring.generators[name]
         return self.ring._sum({waves: factor.diff(generator) for waves, factor in self.terms.items()})
 
-    def by_angle(self, name: str) -> Sum:
+    def by_angle(self, name: str) -> RingSum:
         """The derivative by an angle."""
         place, bundle = next((p, b) for p, b in enumerate(self.ring.bundles) if name in b)
         total = {}
@@ -122,28 +122,28 @@ class Sum:
             total[(*waves[:place], Wave(k, not is_sine), *waves[place + 1:])] = factor * slope
         return self.ring._sum(total)
 
-    def _read(self, other: Scalar) -> Sum:
-        return other if isinstance(other, Sum) else self.ring.number(other)
+    def _read(self, other: Scalar) -> RingSum:
+        return other if isinstance(other, RingSum) else self.ring.number(other)
 
 
-class Coordinate(Sum):
+class RingCoordinate(RingSum):
     """A joint's coordinate: an angle with a sine and a cosine, and, if it is also a length, a letter of the ring."""
 
     def __init__(self, ring: Ring, name: str) -> None:
         super().__init__(ring, ring.letter(name).terms if name in ring.letters else {})
         self.name = name
 
-    def rate_of(self, value: Sum) -> Sum:
+    def rate_of(self, value: RingSum) -> RingSum:
         """The derivative of a sum by this coordinate."""
         turning = any(self.name in bundle for bundle in self.ring.bundles)
         sliding = self.name in self.ring.letters
         zero = self.ring.number(0)
         return (value.by_angle(self.name) if turning else zero) + (value.by_letter(self.name) if sliding else zero)
 
-    def cos(self) -> Sum:
+    def cos(self) -> RingSum:
         return self.ring.wave(self.name, is_sine=False)
 
-    def sin(self) -> Sum:
+    def sin(self) -> RingSum:
         return self.ring.wave(self.name, is_sine=True)
 
 
@@ -204,41 +204,42 @@ class ExactNumbers(Scalars):
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
 
-    def number(self, parameter: Parameter) -> Sum:
+    def number(self, parameter: ModelNumber) -> RingSum:
         return self.ring.number(decimal(parameter.value))
 
-    def turn(self, parameter: Parameter) -> Turn:
-        return Turn(*map(self.ring.number, exact_turn(float(np.cos(parameter.value)), float(np.sin(parameter.value)))))
+    def turn(self, parameter: ModelNumber) -> PlanarRotation:
+        return PlanarRotation(*map(self.ring.number,
+                                   exact_turn(float(np.cos(parameter.value)), float(np.sin(parameter.value)))))
 
-    def shift(self, parameter: Parameter) -> None:
+    def shift(self, parameter: ModelNumber) -> None:
         return None
 
 
 class Letters(ExactNumbers):
     """A letter for each number, an angle for each turn."""
 
-    def number(self, parameter: Parameter) -> Sum:
+    def number(self, parameter: ModelNumber) -> RingSum:
         return self.ring.letter(parameter.name)
 
-    def turn(self, parameter: Parameter) -> Turn:
-        angle = Coordinate(self.ring, parameter.name)
-        return Turn(angle.cos(), angle.sin())
+    def turn(self, parameter: ModelNumber) -> PlanarRotation:
+        angle = RingCoordinate(self.ring, parameter.name)
+        return PlanarRotation(angle.cos(), angle.sin())
 
 
-def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool, longest: int,
+def exact_links(links: Links, more: dict[str, ModelNumber], *, with_letters: bool, longest: int,
                 outside: Collection[int] = ()) -> tuple[Links, Array, Any]:
     """The links with exact scalars, the coordinates (nq), and the scalars; `more` are letters that are not the links'
     own. The coordinates of slides, and of the links at the places `outside`, occur outside sines and cosines."""
     parameters = parameters_of(links) | more
     bundles = [[coordinate_name(number) for number in bundle] for bundle in bundles_of(links)]
-    letters = [Parameter("q", str(k + 1), "", 0.0) for k, link in enumerate(links.links)
+    letters = [ModelNumber("q", str(k + 1), "", 0.0) for k, link in enumerate(links.links)
                if not link.is_revolute or k in outside]
     if with_letters:
         letters += [p for p in parameters.values() if p.kind in _ORDER]
         _add_turns(links, bundles, parameters)
     ring = Ring(bundles, [p.name for p in sorted(letters, key=lambda p: _ORDER.index(p.kind))], longest=longest)
     scalars = Letters(ring) if with_letters else ExactNumbers(ring)
-    q = np.array([Coordinate(ring, coordinate_name(number)) for number in range(len(links.links))] or np.zeros(0))
+    q = np.array([RingCoordinate(ring, coordinate_name(number)) for number in range(len(links.links))] or np.zeros(0))
     return symbolic_links(links, scalars), q, scalars
 
 
@@ -246,7 +247,7 @@ def coordinate_name(number: int) -> str:
     return f"q_{number + 1}"
 
 
-def _add_turns(links: Links, bundles: list[list[str]], parameters: dict[str, Parameter]) -> None:
+def _add_turns(links: Links, bundles: list[list[str]], parameters: dict[str, ModelNumber]) -> None:
     """Oblique turns: about the parent's axis they belong to its bundle, others are bundles by themselves."""
     for number, link in enumerate(links.links):
         place = str(number + 1)
@@ -262,7 +263,7 @@ def _add_turns(links: Links, bundles: list[list[str]], parameters: dict[str, Par
             bundles.append([f"gamma_{place}"])
 
 
-def used_names(sums: Iterable[Sum]) -> set[str]:
+def used_names(sums: Iterable[RingSum]) -> set[str]:
     """The letters and the angles that occur in sums, with the shifts of the joints."""
     found = set()
     for one in sums:

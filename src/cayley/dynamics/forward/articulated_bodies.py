@@ -20,7 +20,7 @@ import numpy as np
 
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
-from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
+from cayley.dynamics.inverse.newton_euler import JointLoad, Movement, acceleration_tensor, at_rest, turning_moment
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.geometry.tensors.cross import skew
 
@@ -63,7 +63,7 @@ class JointFactor(NamedTuple):
 
 
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
-                     base: Movement | None = None, loads: Iterable[tuple[int, Load]] = ()) -> Array:
+                     base: Movement | None = None, loads: Iterable[tuple[int, JointLoad]] = ()) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`); the options are those of `solve`."""
     root = at_rest(links, base)
     w, c = _velocities(links, q, qd, root)

@@ -28,7 +28,7 @@ from cayley.showing import brief
 _AGAIN = 3  # steps for the residual that is computed anew: it lies where inertias are large
 
 
-class Direction(NamedTuple):
+class SearchDirection(NamedTuple):
     """A direction of a step with its image, and the product of both."""
 
     p: Array
@@ -37,7 +37,7 @@ class Direction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Accelerations:
+class IterativeAccelerations:
     """The result of `solve`."""
 
     qdd: Array
@@ -53,7 +53,8 @@ class Accelerations:
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
                      steps: int | None = None) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after nv steps and 3 for the residual
-    that is then computed anew; with a number of `steps`, after so many of the published recursion, whatever is left.
+    that is then computed anew; with `steps`, after this number of steps of the published recursion, whatever the
+    residual.
 
     `rotors`: inertia (nv) of the drives beside the links'. Where more than half of the digits of the forces are left
     at the end, as where the inertia matrix is singular, the accelerations are NaN.
@@ -86,7 +87,7 @@ def _published(times: Callable[[Any], Any], forces: Array, steps: int) -> Array:
 
 def solve(links: Links, q: Array, qd: Array, tau: ArrayLike, *, rotors: Array | float = 0.0,
           guess: ArrayLike | None = None, tolerance: float = 1e-12,
-          most_iterations: int | None = None) -> Accelerations:
+          most_iterations: int | None = None) -> IterativeAccelerations:
     """The same for one state of numbers, from a `guess` (such as the accelerations of the time step before) until the
     residual is below `tolerance` times the forces tau - b and the last step as small beside the accelerations, or for
     `most_iterations` (3 nv, if not given). There, and after nv steps, the residual is computed anew, and where it is
@@ -99,7 +100,7 @@ def solve(links: Links, q: Array, qd: Array, tau: ArrayLike, *, rotors: Array | 
     enough = tolerance * float(np.linalg.norm(forces / size))
     left = left / size
     limit = 3 * links.nv if most_iterations is None else most_iterations
-    done, begun, known = 0, np.zeros(links.nv), list[Direction]()
+    done, begun, known = 0, np.zeros(links.nv), list[SearchDirection]()
     while not np.linalg.norm(left) <= enough and done < limit:
         while done < limit and len(known) < links.nv:
             before = begun
@@ -114,7 +115,7 @@ def solve(links: Links, q: Array, qd: Array, tau: ArrayLike, *, rotors: Array | 
     converged = residual <= 10 * tolerance
     reason = ("the residual is below the tolerance" if converged
               else f"{done} iterations were not enough: the residual is {residual:.2g}")
-    return Accelerations(x, converged, done, residual, reason)
+    return IterativeAccelerations(x, converged, done, residual, reason)
 
 
 def inertia_times(links: Links, q: Array, rotors: Array | float = 0.0) -> Callable[[Any], Any]:
@@ -125,19 +126,19 @@ def inertia_times(links: Links, q: Array, rotors: Array | float = 0.0) -> Callab
 
 
 def _after(steps: int, times: Callable[[Any], Any], x: Array, left: Array) -> tuple[Array, Array]:
-    known: list[Direction] = []
+    known: list[SearchDirection] = []
     for _ in range(steps):
         x, left = _next(times, x, left, known)
     return x, left
 
 
-def _next(times: Callable[[Any], Any], x: Array, left: Array, known: list[Direction]) -> tuple[Array, Array]:
+def _next(times: Callable[[Any], Any], x: Array, left: Array, known: list[SearchDirection]) -> tuple[Array, Array]:
     """One step along what is left, made conjugate to every direction that is known, which it joins."""
     p = left
     for each in known:
         p = p - _ratio(left @ each.Dp, each.square) * each.p
     Dp = times(p)
-    known.append(Direction(p, Dp, p @ Dp))
+    known.append(SearchDirection(p, Dp, p @ Dp))
     a = _ratio(p @ left, known[-1].square)
     return x + a * p, left - a * Dp
 

@@ -37,7 +37,7 @@ from cayley.dynamics.mechanics.constrained import (
 )
 from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods, Method
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method, MethodKernel
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
@@ -104,7 +104,7 @@ def constraint_forces_kernel(tree: Tree) -> KernelWithMethods[Array]:
     structure = constraint_structure(tree)
     default = forces_by_method(tree, structure, "multipliers", KernelWithMethods)
     return default.with_methods(tree, METHODS, lambda method: forces_by_method(tree, structure, method,
-                                                                                KernelOfMethod),
+                                                                                MethodKernel),
                                 made_by=constraint_forces_kernel)
 
 

@@ -178,7 +178,7 @@ def decoupled_model(H: ArrayLike, dH: ArrayLike, h: ArrayLike, P: ArrayLike, qd:
 def decoupled_dynamics(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
                        near: Array | None = None) -> DecoupledModel:
     """The same for a mechanism at one state (`q`, `qd`), moved by the forces `tau`, with its drives as far as they are
-    included; axes of inertias that coincide are carried. Joints that are tied together are refused by name.
+    included; axes of inertias that coincide are carried. Coupled joints raise an error that names them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> model = decoupled_dynamics(load_robot("s3_w08"), [0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], np.zeros(4))

@@ -11,7 +11,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.forward import conjugate_gradients
-from cayley.dynamics.forward.conjugate_gradients import Accelerations
+from cayley.dynamics.forward.conjugate_gradients import IterativeAccelerations
 from cayley.dynamics.forward.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.forward.singular_inertia import explanation, guarded, why_singular
@@ -19,7 +19,7 @@ from cayley.dynamics.inverse.external_loads import NO_LOADS, ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
@@ -64,7 +64,7 @@ class ForwardDynamics(KernelWithMethods):
         return _by_method(self.tree, method or default_method(self.tree), MechanismKernel, external)
 
     def by_conjugate_gradients(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, guess: ArrayLike | None = None,
-                               tolerance: float = 1e-12, most_iterations: int | None = None) -> Accelerations:
+                               tolerance: float = 1e-12, most_iterations: int | None = None) -> IterativeAccelerations:
         """The accelerations of one state by iteration, from a guess such as those of the time step before; with the
         number of iterations, the residual, and why it stopped. Not compiled. `SingularityError` where they do not
         exist.
@@ -95,7 +95,7 @@ def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
     if tree.is_constrained:
         return _constrained_kernel(tree)
     default = _by_method(tree, default_method(tree), ForwardDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MethodKernel),
                                 made_by=forward_dynamics_kernel)
 
 
@@ -106,7 +106,7 @@ def _constrained_kernel(tree: Tree) -> ForwardDynamics:
     default = constrained.constrained_dynamics_kernel(tree, structure, "multipliers", ForwardDynamics)
     return default.with_methods(
         tree, constrained.METHODS,
-        lambda method: constrained.constrained_dynamics_kernel(tree, structure, method, KernelOfMethod),
+        lambda method: constrained.constrained_dynamics_kernel(tree, structure, method, MethodKernel),
         made_by=forward_dynamics_kernel)
 
 

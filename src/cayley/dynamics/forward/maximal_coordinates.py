@@ -47,7 +47,7 @@ class Solution(NamedTuple):
     joint_wrenches: Array
 
 
-class Equations(NamedTuple):
+class SparseEquations(NamedTuple):
     """Rows by column, and right-hand sides; `places` has for each body the columns of e, a, f, n and qdd."""
 
     rows: list[Row]
@@ -80,7 +80,7 @@ def solution(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Array | flo
     return Solution(np.array(qdd), np.array(moved), np.array(given))
 
 
-def _unknown(tree: Tree, system: Equations, k: int) -> str:
+def _unknown(tree: Tree, system: SparseEquations, k: int) -> str:
     # the first body is the last in the order of the rows
     number = next(i for i, (first, *_) in enumerate(system.places) if first <= k)
     joint = tree.joints[rigid_groups(tree)[number + 1][0] - 1]
@@ -89,12 +89,12 @@ def _unknown(tree: Tree, system: Equations, k: int) -> str:
 
 
 def equations(tree: Tree, bodies: list[FreeBody], q: Array, tau: Array, rotors: Array,
-              wrenches: Iterable[tuple[int, Any]] = ()) -> Equations:
+              wrenches: Iterable[tuple[int, Any]] = ()) -> SparseEquations:
     """All equations, the outermost bodies first."""
     check_independent(tree, "equations of free bodies")
     places = _places(bodies)
     size = 12 * len(bodies) + tree.nv
-    system = Equations([{} for _ in range(size)], [0.0] * size, places)
+    system = SparseEquations([{} for _ in range(size)], [0.0] * size, places)
     for body, outside, (e, a, f, n, qdd) in zip(bodies, _outside(tree, bodies, q, wrenches), places, strict=True):
         arm = body.o - body.c
         gained = body.drift[0] - np.cross(body.w, np.cross(body.w, arm))
@@ -140,7 +140,7 @@ def _outside(tree: Tree, bodies: list[FreeBody], q: Array, wrenches: Iterable[tu
     return found
 
 
-def _put(system: Equations, row: int, column: int, block: Array) -> None:
+def _put(system: SparseEquations, row: int, column: int, block: Array) -> None:
     """A block of coefficients; constants that are zero are left out."""
     for (i, j), entry in np.ndenumerate(block):
         if not (isinstance(entry, float) and entry == 0.0):

@@ -1,5 +1,5 @@
-"""Whether accelerations follow from forces, and what is to blame where they do not: the inertia matrix must be positive
-definite, and not by rounding alone.
+"""Check that accelerations follow from forces, and name the cause where they do not: the inertia matrix must be
+positive definite, and not by rounding alone.
 
 Eliminated from the tips inwards, the matrix has one pivot for each velocity: the inertia that it feels when all that it
 carries gives way. Every pivot must be positive (`compiler.solving.definite`). Most mechanisms are regular everywhere

@@ -60,7 +60,7 @@ class StandingWheel(Constraint):
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class StandingMechanism:
     """The mechanism that stands, and the state of it that a state of the other one is: the text."""
 
     tree: Tree
@@ -91,12 +91,12 @@ def _floating(base: Planar, q: Array, qd: Array, tau: Array) -> list[Array]:
     return [np.concatenate([p, turn]), *both]
 
 
-def standing(tree: Tree) -> Standing:
+def standing(tree: Tree) -> StandingMechanism:
     """The mechanism on its wheels; found once. `UnsupportedError` where they do not carry it alone."""
     return kept(tree, "standing on its wheels", lambda: _standing(tree))
 
 
-def _standing(tree: Tree) -> Standing:
+def _standing(tree: Tree) -> StandingMechanism:
     bases = []
     pressed = []
     for each in tree.constraints:
@@ -105,11 +105,11 @@ def _standing(tree: Tree) -> Standing:
             bases.append(base)
         pressed.append(StandingWheel(each.name, each) if base is not None and isinstance(each, Wheel) else each)
     if not bases:
-        return Standing(tree, tree, ())
+        return StandingMechanism(tree, tree, ())
     joints = [replace(joint, motion=Floating(), limits=Limits()) if number in bases else joint
               for number, joint in enumerate(tree.joints)]
     free = replace(tree, joints=tuple(joints), constraints=())
-    made = Standing(free.with_constraints(tree.loops, pressed), tree, tuple(dict.fromkeys(bases)))
+    made = StandingMechanism(free.with_constraints(tree.loops, pressed), tree, tuple(dict.fromkeys(bases)))
     _check_heights(made)
     if constraint_structure(made.tree).mobility != constraint_structure(tree).mobility:
         raise UnsupportedError(
@@ -131,7 +131,7 @@ def _base(tree: Tree, wheel: Wheel) -> int | None:
     return moving[0] if np.abs(up - ground.pose[:3, 2]).max() < _AT_HEIGHT else None
 
 
-def _check_heights(made: Standing) -> None:
+def _check_heights(made: StandingMechanism) -> None:
     q = made.state(made.planar.neutral, np.zeros(made.planar.nv), np.zeros(made.planar.nv))[0]
     left = np.asarray(residual(made.tree, np.asarray(q, dtype=float), 0.0 if made.tree.is_timed else None), dtype=float)
     rows = [(each, k) for each in constraints_of(made.tree) for k in range(len(each.row_names))]

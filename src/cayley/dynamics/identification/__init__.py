@@ -1,7 +1,5 @@
 """Identification: the regressor, base parameters, estimates from measurements, and trajectories that excite."""
 
-import warnings
-
 from cayley.dynamics.identification.base_parameters import (
     BaseExpressions,
     BaseParameters,
@@ -29,7 +27,7 @@ from cayley.dynamics.identification.measurements import (
     summed_measurements,
 )
 from cayley.dynamics.identification.physical import physical_estimate
-from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel, carriers, linear_model, regressor
+from cayley.dynamics.identification.regressor import JOINT_TERMS, RegressorModel, carriers, linear_model, regressor
 from cayley.dynamics.rigid_links.moments import (
     MOMENT_NAMES,
     MOMENTS_FROM_INERTIA,
@@ -39,20 +37,15 @@ from cayley.dynamics.rigid_links.moments import (
     moved,
     vector_from_moments,
 )
+from cayley.lazy_names import former_names
 
 __all__ = [
     "JOINT_TERMS", "MOMENTS_FROM_INERTIA", "MOMENT_NAMES", "BaseExpressions", "BaseParameters", "Estimate",
-    "ExcitationLimits", "ExcitingTrajectory", "Fit", "FourierTrajectory", "LinearModel", "Measurements",
+    "ExcitationLimits", "ExcitingTrajectory", "Fit", "FourierTrajectory", "Measurements", "RegressorModel",
     "SummedMeasurements", "base_parameters", "carriers", "condition_of", "exciting_trajectory",
     "inertia_vector_from_moments", "least_squares", "linear_model", "logged_measurements",
     "measurements_from_positions", "moments_from_inertia_vector", "moments_from_vector", "motion_limits", "moved",
     "physical_estimate", "random_states", "random_trajectory", "regressor", "simulate_measurements",
     "structural_base_parameters", "summed_measurements", "symbolic_base_parameters", "vector_from_moments"]
 
-
-def __getattr__(name: str) -> type[ExcitationLimits]:
-    if name != "MotionLimits":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn("MotionLimits of identification is ExcitationLimits now; MotionLimits is of cayley.planning",
-                  DeprecationWarning, stacklevel=2)
-    return ExcitationLimits
+__getattr__ = former_names(__name__, {"MotionLimits": "ExcitationLimits", "LinearModel": "RegressorModel"})

@@ -19,7 +19,7 @@ import sympy
 from cayley.compiler.made_once import kept as kept_with
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.identification.regressor import RegressorModel
 from cayley.dynamics.identification.structure import (
     Hidden,
     Units,
@@ -52,7 +52,7 @@ _INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 class BaseParameters:
     """Kept columns (size) of a linear model and combinations G (b, size): base values are `G @ values`."""
 
-    model: LinearModel
+    model: RegressorModel
     kept: Array  # bool
     combinations: Array
 
@@ -91,7 +91,7 @@ class BaseParameters:
         return "\n".join([*lines, *[f"{k:4d}  {text}" for k, text in enumerate(self.expressions, 1)]])
 
 
-def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
+def base_parameters(model: RegressorModel, *, seed: int = 0) -> BaseParameters:
     """Base parameters from the regressor at random states, beyond the limits of joints as well.
 
     >>> from cayley.dynamics.identification.regressor import linear_model
@@ -115,7 +115,7 @@ def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
     return BaseParameters(model, kept, combinations * _own_units(model, kept))
 
 
-def random_regressor(model: LinearModel, *, seed: int = 0) -> Array:
+def random_regressor(model: RegressorModel, *, seed: int = 0) -> Array:
     """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own
     units. Of a mechanism with constraints, N^T Y of its tree: whatever drives it, its motions feel no more."""
     units = Units.of(model.links)
@@ -134,7 +134,7 @@ def _allowed(tree: Tree, q: Array, along: Array) -> Array:
     return null_basis(A, constraint_structure(tree).rank)
 
 
-def random_states(model: LinearModel, count: int, *, seed: int = 0) -> tuple[Array, Array, Array]:
+def random_states(model: RegressorModel, count: int, *, seed: int = 0) -> tuple[Array, Array, Array]:
     """Configurations (2 count, nq), velocities and accelerations (2 count, nv) that the mechanism can have, beyond its
     limits as well, in its own units; each velocity forth and back. They excite: no parameter that can be felt hides."""
     random = np.random.default_rng(seed)
@@ -184,7 +184,7 @@ def _times(matrices: Array, vectors: Array) -> Array:
     return (matrices @ vectors[..., None])[..., 0]
 
 
-def structural_base_parameters(model: LinearModel) -> BaseParameters:
+def structural_base_parameters(model: RegressorModel) -> BaseParameters:
     """Base parameters from the structure of the mechanism alone.
 
     >>> from cayley.dynamics.identification.regressor import linear_model
@@ -198,7 +198,7 @@ def structural_base_parameters(model: LinearModel) -> BaseParameters:
     return BaseParameters(model, kept, tidy(rows / units) * units)
 
 
-def _own_units(model: LinearModel, kept: Array) -> Array:
+def _own_units(model: RegressorModel, kept: Array) -> Array:
     """The units (b, size) of the entries of combinations, if the mechanism has its own."""
     units = Units.of(model.links).parameters(model)
     return units[kept][:, None] / units
@@ -217,7 +217,7 @@ class BaseExpressions:
         return "\n".join(map(str, self.expressions))
 
 
-def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
+def symbolic_base_parameters(model: RegressorModel) -> BaseExpressions:
     """The structural base parameters with the geometry as symbols: a, d and alpha of modified Denavit-Hartenberg
     frames, where the frames are such, otherwise the origin x, y, z of a link in its parent's frame and the entries R of
     its axes. Zeros and ones stay what they are.
@@ -240,7 +240,7 @@ def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
     return BaseExpressions(tuple(sympy.expand(row) for row in rows), constants)
 
 
-def _regrouped(model: LinearModel, hidden: list[Hidden], parameters: Array, moved_in: Callable[[Link], Array],
+def _regrouped(model: RegressorModel, hidden: list[Hidden], parameters: Array, moved_in: Callable[[Link], Array],
                number_of: Callable[[Array], Array]) -> tuple[Array, Array]:
     """From the tips inwards: which parameters, symbols or unit vectors, are kept, and what they become."""
     values = parameters.copy()

@@ -19,7 +19,7 @@ from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.measurements import Measurements, SummedMeasurements, summed_measurements
 from cayley.dynamics.identification.structure import independent_columns, tidy, triangular, words
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -89,13 +89,13 @@ class Estimate:
             f"number {self.condition:.4g}")
         return EstimateReport(heading, self._parameter_table(), self._fit_table(fits))
 
-    def _parameter_table(self) -> Table:
+    def _parameter_table(self) -> TextTable:
         deviations = self.standard_deviations
         rows = tuple((text, f"{value:.6g}", f"{sigma:.2g}", f"{100 * sigma / abs(value):.2g} %" if value else "")
                      for text, value, sigma in zip(self.base.expressions, self.base_values, deviations, strict=True))
-        return Table("Base parameters", ("combination", "value", "deviation", "relative"), rows)
+        return TextTable("Base parameters", ("combination", "value", "deviation", "relative"), rows)
 
-    def _fit_table(self, fits: dict[str, Fit]) -> Table:
+    def _fit_table(self, fits: dict[str, Fit]) -> TextTable:
         columns = ("force", "noise", *[word for name in fits for word in (name, "relative")])
         names = [f"{joint.name}{f'[{k}]' if joint.motion.nv > 1 else ''}"
                  for joint in self.base.model.tree.joints for k in range(joint.motion.nv)]
@@ -103,7 +103,7 @@ class Estimate:
             (name, f"{self.noise[k]:.3g}",
              *[word for fit in fits.values() for word in (f"{fit.error[k]:.3g}", f"{100 * fit.relative[k]:.2g} %")])
             for k, name in enumerate(names))
-        return Table("Errors, root mean square", columns, rows)
+        return TextTable("Errors, root mean square", columns, rows)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,8 +111,8 @@ class EstimateReport:
     """Prints as plain text; its tables print on a Rich console."""
 
     heading: str
-    parameters: Table
-    errors: Table
+    parameters: TextTable
+    errors: TextTable
 
     def __str__(self) -> str:
         return "\n\n".join([self.heading, str(self.parameters), str(self.errors)])
@@ -142,14 +142,14 @@ def least_squares(base: BaseParameters, measured: Measured, *, noise: ArrayLike 
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class ScaledRows:
     """The rows of the measurements for each force, and their divisors."""
 
     base: BaseParameters
     measured: SummedMeasurements
     deviations: Array | None = None  # (nv,)
 
-    def weighted_by(self, noise: ArrayLike | str | None) -> System:
+    def weighted_by(self, noise: ArrayLike | str | None) -> ScaledRows:
         """By given standard deviations of the forces, or by those of the "residuals" of an ordinary fit."""
         if isinstance(noise, str) and noise != "residuals":
             raise SignatureError(f"noise must be 'residuals' or one standard deviation for each force, not {noise!r}")
@@ -158,13 +158,13 @@ class System:
         deviations = np.broadcast_to(np.asarray(noise, dtype=float), (len(self.measured.triangles),))
         if not (np.isfinite(deviations) & (deviations > 0)).all():
             raise SignatureError(f"standard deviations of noise must be positive, not {deviations.tolist()}")
-        return System(self.base, self.measured, deviations)
+        return ScaledRows(self.base, self.measured, deviations)
 
-    def _weighted_by_residuals(self) -> System:
+    def _weighted_by_residuals(self) -> ScaledRows:
         """The noise of one force leaks into the residuals of others, less so the better the weights: repeated."""
         system = self
         for _ in range(_ROUNDS):
-            system = System(self.base, self.measured, system.solved("").noise)
+            system = ScaledRows(self.base, self.measured, system.solved("").noise)
         return system
 
     @property
@@ -207,7 +207,7 @@ class System:
                         _fit(left / max(samples, 1), self.measured.squares / max(samples, 1)), parameters)
 
 
-def stacked(base: BaseParameters, measured: Measured) -> System:
+def stacked(base: BaseParameters, measured: Measured) -> ScaledRows:
     """All samples, checked for what they cannot see."""
     summed = measured if isinstance(measured, SummedMeasurements) else summed_measurements(base, measured)
     nv = base.model.freedoms
@@ -220,7 +220,7 @@ def stacked(base: BaseParameters, measured: Measured) -> System:
             f"{base.model.tree.name}: at least {-(-base.size // max(nv, 1))} are needed, and many more to average noise"
         )
     check_excited(base, summed.regressors)
-    return System(base, summed)
+    return ScaledRows(base, summed)
 
 
 def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:

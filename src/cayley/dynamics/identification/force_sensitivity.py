@@ -18,7 +18,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError
 from cayley.model.coordinate_labels import velocity_labels
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -49,7 +49,7 @@ class ForceSensitivity:
     def __str__(self) -> str:
         changes = dict(zip(self.names, self.changes, strict=True))
         rows = tuple((name, f"{changes[name]:.4g}", f"{100 * size:.3g} %") for name, size in self.ranked)
-        return str(Table("Forces by parameters", ("", "change", "of the forces"), rows))
+        return str(TextTable("Forces by parameters", ("", "change", "of the forces"), rows))
 
 
 def force_sensitivity(tree: Tree, parameters: tuple[str, ...], q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
@@ -57,9 +57,9 @@ def force_sensitivity(tree: Tree, parameters: tuple[str, ...], q: ArrayLike, qd:
     """The sensitivity of inverse dynamics at states and accelerations (..., nv) to the parameters that are meant by
     words, as in `with_parameters`.
 
-    `changes` (k): of the parameters, one per cent of each if nothing is said, so that those that are zero have none.
-    `scale` (nv): forces of each joint that are large, such as the limits of its actuators; the root mean square of the
-    forces that the samples need, if nothing is said.
+    `changes` (k) of the parameters are by default one per cent of each, and so zero for parameters that are zero.
+    `scale` (nv): forces of each joint that are large, such as the limits of its actuators; by default the root mean
+    square of the forces that the samples need.
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = force_sensitivity(load_robot("s1_f1"), ("mass", "gravity"), [0.3], [0.0], [0.0])

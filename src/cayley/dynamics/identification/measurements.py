@@ -18,7 +18,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
-from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.identification.regressor import RegressorModel
 from cayley.dynamics.identification.structure import triangular
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.showing import brief
@@ -28,7 +28,7 @@ from cayley.showing import brief
 class Measurements:
     """Configurations (N, nq), velocities, accelerations and generalised forces (N, nv) at N instants."""
 
-    model: LinearModel
+    model: RegressorModel
     q: Array
     qd: Array
     qdd: Array
@@ -55,7 +55,7 @@ class Measurements:
         return len(self.q)
 
 
-def simulate_measurements(model: LinearModel, q: Array, qd: Array, qdd: Array, *, noise: float = 0.0,
+def simulate_measurements(model: RegressorModel, q: Array, qd: Array, qdd: Array, *, noise: float = 0.0,
                           parameters: ArrayLike | None = None, seed: int = 0) -> Measurements:
     """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N]; that of
     joints without a drive is known to be zero. `parameters` (size) are the truth; those of the mechanism itself, if not
@@ -66,7 +66,7 @@ def simulate_measurements(model: LinearModel, q: Array, qd: Array, qdd: Array, *
     return Measurements(model, q, qd, qdd, tau + np.where(model.measured, errors, 0.0))
 
 
-def measurements_from_positions(model: LinearModel, times: ArrayLike, q: Array, tau: Array, *,
+def measurements_from_positions(model: RegressorModel, times: ArrayLike, q: Array, tau: Array, *,
                                 cutoff: float) -> Measurements:
     """Velocities and accelerations from positions (N, n) at evenly spaced `times` (N) [s], after a low pass of `cutoff`
     [Hz]. Positions and forces go through the same filter of order four, forth and back, which delays neither;
@@ -99,7 +99,7 @@ _ROWS = 4096  # samples whose regressor is in memory at once
 
 @dataclass(frozen=True, eq=False)
 class SummedMeasurements:
-    """Triangles (forces, b + 1, b + 1) of regressor and force, of so many `samples`; the largest force."""
+    """Triangles (forces, b + 1, b + 1) of regressor and force, the number of `samples`, and the largest force."""
 
     base: BaseParameters
     triangles: Array
@@ -161,10 +161,10 @@ def _summed(base: BaseParameters, part: Measurements, rows: slice) -> SummedMeas
     return SummedMeasurements(base, triangular(padded), len(tau), float(np.abs(tau).max(initial=0.0)))
 
 
-def logged_measurements(model: LinearModel, q: Any, qd: Any, qdd: Any, tau: Any, *,  # noqa: ANN401 (arrays of files)
+def logged_measurements(model: RegressorModel, q: Any, qd: Any, qdd: Any, tau: Any, *,  # noqa: ANN401 (arrays of files)
                         rows: int = 65536) -> Iterator[Measurements]:
-    """A log that is larger than memory, in parts of so many `rows`: anything that has rows to be taken out, as the
-    arrays of Zarr, HDF5, Dask and NumPy's files have."""
+    """A log that is larger than memory, read in parts of `rows` rows from any sliceable arrays: Zarr, HDF5, Dask or
+    NumPy files."""
     if any(array.shape[:1] != q.shape[:1] for array in (qd, qdd, tau)):
         raise SignatureError(f"the columns of a log of {model.tree.name} have a row for each sample: q {q.shape}, "
                              f"qd {qd.shape}, qdd {qdd.shape}, tau {tau.shape}")

@@ -20,8 +20,8 @@ from scipy.linalg import solve_triangular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.estimate import Estimate, Measured, stacked
-from cayley.dynamics.identification.regressor import LinearModel
-from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, Moments, moments_from_vector, vector_from_moments
+from cayley.dynamics.identification.regressor import RegressorModel
+from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, LinkMoments, moments_from_vector, vector_from_moments
 from cayley.errors import SignatureError, SingularityError
 
 _UNKNOWN_BODY = np.array([1.0, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01])  # 1 kg, 10 cm in each direction
@@ -53,7 +53,7 @@ def nearest_body(ten: ArrayLike) -> Array:
     unknown = np.sqrt(np.diagonal(pseudo_inertia_of(_UNKNOWN_BODY)))
     sizes, axes = np.linalg.eigh(pseudo_inertia_of(ten) / np.outer(unknown, unknown))
     P = (axes * np.maximum(sizes, _SMALLEST)) @ axes.T * np.outer(unknown, unknown)
-    return vector_from_moments(Moments(P[3, 3], P[:3, 3], P[:3, :3]))
+    return vector_from_moments(LinkMoments(P[3, 3], P[:3, 3], P[:3, :3]))
 
 
 def physical_estimate(base: BaseParameters, measured: Measured, *, prior: ArrayLike | None = None,
@@ -140,7 +140,7 @@ class Divergence:
     free: Array  # bool: offsets, which are pulled by a spring
 
     @classmethod
-    def of(cls, model: LinearModel, prior: Array) -> Divergence:
+    def of(cls, model: RegressorModel, prior: Array) -> Divergence:
         if prior.shape != (model.size,) or not np.isfinite(prior).all():
             raise SignatureError(f"a prior for {model.tree.name} is {model.size} finite numbers, not {prior.shape}")
         words = np.array([word for _, word in model.columns])

@@ -25,7 +25,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
-from cayley.dynamics.rigid_links.drives import Tie, stored_by, tied_column, ties
+from cayley.dynamics.rigid_links.drives import DriveSpring, stored_by, tied_column, ties
 from cayley.dynamics.rigid_links.energies import link_poses, link_twists
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moments_from_vector, vector_from_moments
@@ -86,7 +86,7 @@ def _hat(x: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel:
+class RegressorModel:
     """tau = Y(q, qd, qdd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism.
     Made by `linear_model`. Parameters are ordered by links, each with its ten moments and then the terms of its
     joint."""
@@ -162,7 +162,7 @@ class LinearModel:
         return (*MOMENT_NAMES, *terms)
 
     @cached_property
-    def _ties(self) -> dict[int, Tie]:
+    def _ties(self) -> dict[int, DriveSpring]:
         """The springs that take part, by the places of their joints among the velocities."""
         return {tie.qd: tie for tie in ties(self.tree)}
 
@@ -303,7 +303,7 @@ class LinearModel:
         return replace(joint, friction=friction, rotor=rotor, spring=spring)
 
 
-def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
+def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> RegressorModel:
     """The model of a mechanism that is linear in its parameters; `joint_terms` out of "rotor", "offset", "viscous",
     "coulomb". Masses need not be known: they are what is asked for.
 
@@ -321,7 +321,7 @@ def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
                                    "numbers that could be identified")
     free = tree.spanning_tree()
     known = replace(free, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in free.bodies))
-    return LinearModel(tree, links_of(known), tuple(word for word in JOINT_TERMS if word in joint_terms))
+    return RegressorModel(tree, links_of(known), tuple(word for word in JOINT_TERMS if word in joint_terms))
 
 
 def _alone(values: Array, columns: slice, size: int) -> Array:

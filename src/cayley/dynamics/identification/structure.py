@@ -22,10 +22,10 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
+from cayley.dynamics.identification.regressor import JOINT_TERMS, RegressorModel
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moved
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 
 _ROUNDING = 1e-9  # of the largest singular value, or of 1: rows and directions below it are none
 _MOMENTS = np.arange(14) < 10
@@ -33,7 +33,7 @@ _FRICTION = np.eye(14)[12:]  # what turns energy into heat hides in no energy
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class LinkMotions:
     """The motions of a link: twists V (6, k) and rows F (k, 11) of its energies, both orthonormal bases."""
 
     twists: Array
@@ -61,12 +61,12 @@ class Hidden:
         return replace(self, directions=self.directions * (units / units[self.pivots][:, None]))
 
 
-def hidden_moments(model: LinearModel) -> list[Hidden]:
+def hidden_moments(model: RegressorModel) -> list[Hidden]:
     """For each link that carries bodies, parents first, what is hidden of it among the terms of the model."""
     units = Units.of(model.links)
     links = units.links(model.links)
-    root = Reach(np.zeros((6, 0)), _span(np.array([[0.0, *links.gravity, *[0.0] * 6, 1.0]])))
-    reaches: list[Reach] = []
+    root = LinkMotions(np.zeros((6, 0)), _span(np.array([[0.0, *links.gravity, *[0.0] * 6, 1.0]])))
+    reaches: list[LinkMotions] = []
     bases: list[np.ndarray] = []
     for link in links.links:
         basis, reach = _look(link, root if link.parent == ROOT else reaches[link.parent])
@@ -79,7 +79,7 @@ def hidden_moments(model: LinearModel) -> list[Hidden]:
         for hidden in found]
 
 
-def _handed_on(model: LinearModel, number: int, bases: list[Array]) -> Hidden:
+def _handed_on(model: RegressorModel, number: int, bases: list[Array]) -> Hidden:
     """The hidden moments of a link, and of every link without bodies that it must pass."""
     links = model.links.links
     way = [number]
@@ -102,7 +102,7 @@ def moved_in(link: Link) -> Array:
     return moved(link.placement[:3, :3], link.placement[:3, 3])
 
 
-def _look(link: Link, parent: Reach) -> tuple[Array, Reach]:
+def _look(link: Link, parent: LinkMotions) -> tuple[Array, LinkMotions]:
     """A basis (14, k) of what is hidden among the ten moments and the terms of the joint; and the link's reach."""
     places = link.motion.samples
     poses = [(link.placement[:3, :3] @ R, link.placement[:3, 3] + link.placement[:3, :3] @ p)
@@ -122,7 +122,7 @@ def _look(link: Link, parent: Reach) -> tuple[Array, Reach]:
         _with_terms(crossed),
         _with_terms(squares, rotor=float(link.motion.nv == 1)), changes, _FRICTION])
     energies = _span(np.concatenate([crossed, squares, *[parent.energies @ move for move in moves]]))
-    return _null_space(conditions), Reach(_span(np.hstack([before, own]).T).T, energies)
+    return _null_space(conditions), LinkMotions(_span(np.hstack([before, own]).T).T, energies)
 
 
 def _change(energies: Array, move: Array, first: Array, q: Array) -> Array:
@@ -191,11 +191,11 @@ class Units(NamedTuple):
         placement[:3, 3] /= self.length
         return replace(link, placement=placement, motion=link.motion.in_units(self.length))
 
-    def parameters(self, model: LinearModel) -> Array:
+    def parameters(self, model: RegressorModel) -> Array:
         """The unit (size) of each parameter of a linear model."""
         return np.array([self.parameter(model.links.links[number].motion, word) for number, word in model.columns])
 
-    def parameter(self, motion: Motion, word: str) -> float:
+    def parameter(self, motion: JointKind, word: str) -> float:
         if word in MOMENT_NAMES:
             return self.length ** {"m": 0, "u": 1, "J": 2}[word[0]]
         slides = motion.velocity_units == ("m",)

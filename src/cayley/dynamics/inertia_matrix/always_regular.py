@@ -17,14 +17,14 @@ from cayley.compiler.solving.linear import ldl
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.links import joined_moments
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.geometry.spatial import spatial_inertia
 from cayley.model.masses import rigid_groups
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
-    from cayley.model.joint_kinds import Motion
+    from cayley.model.joint_kinds import JointKind
 
 _CERTAIN = 2**10 * np.finfo(float).eps  # of the largest inertia that a joint can feel, for each velocity: no rounding
 _FAR = 1e3  # [m]: how far a prismatic joint may carry
@@ -52,13 +52,13 @@ def always_regular(tree: Tree) -> bool:
     return True
 
 
-def _is_physical(body: Moments) -> bool:
+def _is_physical(body: LinkMoments) -> bool:
     least = np.linalg.eigvalsh(body.inertia_about_center).min()
     return bool(body.mass >= 0 and least >= -16 * np.finfo(float).eps * np.abs(body.second).max()
                 and (body.mass or not body.first.any()))
 
 
-def _least_pivots(motion: Motion, body: Moments, rotors: Array) -> Array:
+def _least_pivots(motion: JointKind, body: LinkMoments, rotors: Array) -> Array:
     """For each velocity of a joint the inertia (nv) that is left of its link's own when its other velocities give way.
     """
     S = motion.subspace(motion.neutral)

@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
@@ -44,7 +44,7 @@ def diagonal(links: Links, q: Array) -> Array:
     return np.stack(found) if found else np.zeros(0)
 
 
-def composite_bodies(links: Links, q: Array) -> list[Moments]:
+def composite_bodies(links: Links, q: Array) -> list[LinkMoments]:
     """The moments of each link with all that it carries, about its origin and in its axes."""
     found = [link.moments for link in links.links]
     for number in reversed(range(len(found))):
@@ -54,16 +54,16 @@ def composite_bodies(links: Links, q: Array) -> list[Moments]:
     return found
 
 
-def carried(link: Link, moments: Moments, q: Array) -> Moments:
+def carried(link: Link, moments: LinkMoments, q: Array) -> LinkMoments:
     """The moments of what a link carries, about the origin of its parent and in the parent's axes."""
     s = link.offset(q)
     u = link.inwards(moments.first, q)
     crossed = np.outer(u, s)
-    return Moments(moments.mass, u + moments.mass * s,
+    return LinkMoments(moments.mass, u + moments.mass * s,
                    link.inwards_both(moments.second, q) + crossed + crossed.T + moments.mass * np.outer(s, s))
 
 
-def _column(links: Links, q: Array, number: int, body: Moments, direction: Array) -> Iterator[tuple[int, Any]]:
+def _column(links: Links, q: Array, number: int, body: LinkMoments, direction: Array) -> Iterator[tuple[int, Any]]:
     """The entries of a column on and above the diagonal, from the joint itself inwards."""
     for at, f, n in felt_inwards(links, q, number, *asked_by(body, direction)):
         link = links.links[at]
@@ -71,7 +71,7 @@ def _column(links: Links, q: Array, number: int, body: Moments, direction: Array
                        link.subspace(q).T @ np.concatenate([f, n]), strict=True)
 
 
-def asked_by(body: Moments, direction: Array) -> tuple[Any, Any]:
+def asked_by(body: LinkMoments, direction: Array) -> tuple[Any, Any]:
     """The force and the moment about the origin (F-2) that a body at rest asks for to accelerate by a twist (6)."""
     slide = direction[:3]
     turn = direction[3:]

@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.tracing.nominal_values import cleared, samples
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link
-from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz
+from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation, turn_about_z, zxz
 
 _ROUNDING = 1e-15  # parts of an offset this small beside the rest are the rounding of constants
 
@@ -75,28 +75,28 @@ def origin_in_own_axes(link: Link, q: Array) -> Array:
     return turned if link.is_revolute else turned + np.array([0.0, 0.0, 1.0]) * q[link.coordinates][0]
 
 
-def turns(link: Link, q: Array) -> tuple[Turn, Turn, Turn]:
+def turns(link: Link, q: Array) -> tuple[PlanarRotation, PlanarRotation, PlanarRotation]:
     """A = Rz(beta) Rx(alpha) Rz(theta) of a revolute or prismatic link; beta is no turn in frames of Denavit and
     Hartenberg."""
     beta, alpha, gamma = zxz(link.placement[:3, :3])
     return beta, alpha, turn_about_z(gamma, q[link.coordinates][0]) if link.is_revolute else gamma
 
 
-def _about_z(turn: Turn, X: Array) -> Array:
+def _about_z(turn: PlanarRotation, X: Array) -> Array:
     xx, yy, xy = _double_angle(turn, X[0, 0], X[1, 1], X[0, 1])
     xz = turn.c * X[0, 2] - turn.s * X[1, 2]
     yz = turn.s * X[0, 2] + turn.c * X[1, 2]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, X[2, 2]]])
 
 
-def _about_x(turn: Turn, X: Array) -> Array:
+def _about_x(turn: PlanarRotation, X: Array) -> Array:
     yy, zz, yz = _double_angle(turn, X[1, 1], X[2, 2], X[1, 2])
     xy = turn.c * X[0, 1] - turn.s * X[0, 2]
     xz = turn.s * X[0, 1] + turn.c * X[0, 2]
     return np.array([[X[0, 0], xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _double_angle(turn: Turn, a: Scalar, b: Scalar, ab: Scalar) -> tuple[Any, Any, Any]:
+def _double_angle(turn: PlanarRotation, a: Scalar, b: Scalar, ab: Scalar) -> tuple[Any, Any, Any]:
     """The symmetric tensor [[a, ab], [ab, b]] of a plane, turned."""
     c, s = turn
     if isinstance(c, float) and c * s == 0:  # a constant turn by quarters

@@ -11,7 +11,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import rotor_inertias
-from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
@@ -20,7 +20,7 @@ from cayley.model.tree import Tree
 def inertia_matrix_kernel(tree: Tree) -> KernelWithMethods:
     """`inertia_matrix(q)` (..., nv, nv) by the default method, with all others by name."""
     default = _by_method(tree, DEFAULT, KernelWithMethods)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MethodKernel),
                                 made_by=inertia_matrix_kernel)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, composite_bodies, felt_inwards
 from cayley.dynamics.rigid_links.links import Links, at_child, links_of
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism, of_the_tree
 from cayley.model.tree import Tree
@@ -109,7 +109,7 @@ def composite_bodies_kernel(tree: Tree) -> MechanismKernel[CompositeBodies]:
     return cast("MechanismKernel[CompositeBodies]", made)
 
 
-def _carried_kernel(tree: Tree, told: Callable[[list[Moments]], Any], name: str, sentence: str) -> MechanismKernel:
+def _carried_kernel(tree: Tree, told: Callable[[list[LinkMoments]], Any], name: str, sentence: str) -> MechanismKernel:
     """The moments of all that each moving joint carries, about the origins of the children."""
     free = tree.spanning_tree()
     links = links_of(free)

@@ -22,14 +22,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, serial_chain
-from cayley.dynamics.rigid_links.moments import NOTHING, Moments
+from cayley.dynamics.rigid_links.moments import NOTHING, LinkMoments
 from cayley.errors import ModelError, SignatureError
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
 
-class Payload(NamedTuple):
+class LinkPayload(NamedTuple):
     """A load fixed to a link: mass [kg], centre of mass (3) [m] in the link's axes, and the inertia tensor (3, 3)
     about it, none of a particle."""
 
@@ -38,10 +38,10 @@ class Payload(NamedTuple):
     inertia: Array = np.zeros((3, 3))
 
     @property
-    def moments(self) -> Moments:
+    def moments(self) -> LinkMoments:
         at = np.asarray(self.at)
         own = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
-        return Moments(self.mass, self.mass * at, own + self.mass * np.outer(at, at))
+        return LinkMoments(self.mass, self.mass * at, own + self.mass * np.outer(at, at))
 
 
 class AugmentedLink(NamedTuple):
@@ -74,16 +74,16 @@ class AugmentedLink(NamedTuple):
             self.mass + other.mass, tuple(a + b for a, b in zip_longest(self.first, other.first, fillvalue=0.0)),
             tuple(a + b for a, b in zip_longest(self.second, other.second, fillvalue=0.0)))
 
-    def moments(self, d: Scalar = None) -> Moments:
+    def moments(self, d: Scalar = None) -> LinkMoments:
         """mb, u and Kh, on-line: at the coordinate `d` of the next joint, which a rigid one does not need."""
         if self.is_rigid:
-            return Moments(self.mass, self.first[0], self.second[0])
+            return LinkMoments(self.mass, self.first[0], self.second[0])
         (u0, u1) = self.first
         (K0, K1, K2) = self.second
-        return Moments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
+        return LinkMoments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
 
 
-def augmented_constants(links: Links, payload: Payload | None = None) -> list[AugmentedLink]:
+def augmented_constants(links: Links, payload: LinkPayload | None = None) -> list[AugmentedLink]:
     """The off-line constants of the augmented links: Step 1 of Algorithm 5.7."""
     found: list[AugmentedLink] = []
     beyond: Any = 0.0
@@ -93,7 +93,8 @@ def augmented_constants(links: Links, payload: Payload | None = None) -> list[Au
     return found[::-1] if payload is None else attached(links, found[::-1], payload, len(found) - 1)
 
 
-def attached(links: Links, constants: Sequence[AugmentedLink], payload: Payload, number: int) -> list[AugmentedLink]:
+def attached(links: Links, constants: Sequence[AugmentedLink], payload: LinkPayload,
+             number: int) -> list[AugmentedLink]:
     """The constants when a payload is fixed to a link, by increments: the link itself is merged with it, those before
     it have its mass at the next origin, dm = m_p, du = m_p s, dK = -m_p s~ s~. With a negative payload it is gone."""
     whole = payload.moments
@@ -102,7 +103,7 @@ def attached(links: Links, constants: Sequence[AugmentedLink], payload: Payload,
     return [*[own.plus(added) for own, added in zip(constants, more, strict=False)], merged, *constants[number + 1:]]
 
 
-def _augmented(own: Moments, beyond: Scalar, after: Link | None) -> AugmentedLink:
+def _augmented(own: LinkMoments, beyond: Scalar, after: Link | None) -> AugmentedLink:
     """A link and a particle `beyond` at the origin of the link after it, s = place + d slide."""
     if after is None:
         return AugmentedLink(own.mass, (own.first,), (own.second,))
@@ -118,7 +119,7 @@ def _augmented(own: Moments, beyond: Scalar, after: Link | None) -> AugmentedLin
                                                       (crossed + crossed.T), beyond * np.outer(slide, slide)))
 
 
-def augmented_links(links: Links, q: Array, payload: Payload | None = None) -> Links:
+def augmented_links(links: Links, q: Array, payload: LinkPayload | None = None) -> Links:
     """The chain of augmented links: `link.moments` are mb, u and Kh, numbers where they are constants."""
     constants = augmented_constants(links, payload)
     slides = [q[link.coordinates][0] if link.is_prismatic else None for link in links.links[1:]]
@@ -197,7 +198,7 @@ class AugmentedChain:
         if sign < 0 and body.moments[0] > self.mass[number] * (1 + 1e-12):
             raise ModelError(f"{self.tree.name} cannot put down {body.moments[0]} kg at {frame!r}: with all that "
                              f"follows its link has {self.mass[number]:.6g} kg")
-        load = Payload(sign * body.moments[0], R @ body.center + pose[:3, 3], sign * R @ body.inertia @ R.T)
+        load = LinkPayload(sign * body.moments[0], R @ body.center + pose[:3, 3], sign * R @ body.inertia @ R.T)
         return replace(self, constants=tuple(attached(self.links, self.constants, load, number)))
 
 
@@ -209,6 +210,6 @@ def _at(coefficients: tuple[Array, ...], d: Array, batch: tuple[int, ...]) -> Ar
 
 
 def augmented_chain(tree: Tree) -> AugmentedChain:
-    """Of an open chain of revolute and prismatic joints; other mechanisms are refused by name."""
+    """Supports open chains of revolute and prismatic joints; other mechanisms raise an error."""
     links = serial_chain(tree)
     return AugmentedChain(tree, links, tuple(augmented_constants(links)))

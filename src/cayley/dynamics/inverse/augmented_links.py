@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.augmented_bodies import Payload
+from cayley.dynamics.inverse.augmented_bodies import LinkPayload
 from cayley.dynamics.inverse.augmented_bodies import augmented_links as chain_of_augmented_links
-from cayley.dynamics.inverse.newton_euler import Load, acceleration_tensor
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, across_z, as_wrenches, backward, forward
+from cayley.dynamics.inverse.newton_euler import JointLoad, acceleration_tensor
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, EndLoad, Z, across_z, as_wrenches, backward, forward
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.rigid_links.links import Link, Links
 
@@ -47,30 +47,30 @@ class Sum(NamedTuple):
     eta: Array
 
 
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
-                     payload: Payload | None = None) -> Array:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: EndLoad = FREE,
+                     payload: LinkPayload | None = None) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot); `payload` is a particle on the last link, which makes that a truly augmented link.
+    `base` is the motion of the base, `tip` the wrench that the last link exerts on its surroundings (the opposite of
+    the one on the robot), and `payload` a particle on the last link, which makes it an augmented link.
     """
     augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     return np.array([
         joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])
 
 
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
-              payload: Payload | None = None) -> Array:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: EndLoad = FREE,
+              payload: LinkPayload | None = None) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes."""
     augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     forces = [link.moments.mass * state.sdd + own.Udd  # (5.3.38)
               for link, state, own in zip(augmented.links, states, sums, strict=True)]
-    return as_wrenches([Load(f, own.eta) for f, own in zip(forces, sums, strict=True)])
+    return as_wrenches([JointLoad(f, own.eta) for f, own in zip(forces, sums, strict=True)])
 
 
-def passes(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench,
-           payload: Payload | None) -> tuple[Links, list[Any], list[Any]]:
+def passes(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: EndLoad,
+           payload: LinkPayload | None) -> tuple[Links, list[Any], list[Any]]:
     """The augmented links, their states, and the sums."""
     augmented = chain_of_augmented_links(links, q, payload)
     start = LinkState(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - links.gravity)
@@ -98,7 +98,7 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(w, wd, Om, zeta, sdd, mu)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Sum:
+def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> Sum:
     """Of an augmented link; `outer` is B, the eta of the next link, and s."""
     u = link.moments.first
     Udd = state.Om @ u + outer.force  # (5.3.46a)
@@ -106,12 +106,12 @@ def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Sum:
     return Sum(Udd, eta)
 
 
-def passed_on(link: Link, state: LinkState, own: Sum, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, own: Sum, q: Array) -> EndLoad:
     """B, eta and s for the link before."""
     pulled = own.Udd if link.is_revolute else own.Udd + link.moments.mass * state.zeta  # (5.3.46a)
     B = link.inwards(pulled, q)  # (5.3.46a)
     eta = link.inwards(own.eta, q)  # (5.3.46b)
-    return Wrench(B, eta, link.offset(q))
+    return EndLoad(B, eta, link.offset(q))
 
 
 def joint_force(link: Link, state: LinkState, own: Sum) -> Scalar:

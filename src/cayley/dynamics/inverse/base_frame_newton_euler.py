@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import Load
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, as_wrenches, backward, forward
+from cayley.dynamics.inverse.newton_euler import JointLoad
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, EndLoad, Z, as_wrenches, backward, forward
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
@@ -37,7 +37,8 @@ class LinkState(NamedTuple):
     N: Scalar = None
 
 
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL,
+                     tip: EndLoad = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -48,7 +49,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
                      for link, state, load in zip(links.links, states, loads(links, q, states, tip), strict=True)])
 
 
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: EndLoad = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the axes of
     the base."""
     return as_wrenches(loads(links, q, movements(links, q, qd, qdd, base), tip))
@@ -60,10 +61,10 @@ def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base = STILL)
     return forward(links, start, forward_cycle, q, qd, qdd)
 
 
-def loads(links: Links, q: Array, states: list[LinkState], tip: Wrench) -> list[Load]:
+def loads(links: Links, q: Array, states: list[LinkState], tip: EndLoad) -> list[JointLoad]:
     """The inward pass."""
     R = states[-1].R if states else np.eye(3)
-    end = Wrench(R @ tip.force, R @ tip.moment, R @ tip.at)
+    end = EndLoad(R @ tip.force, R @ tip.moment, R @ tip.at)
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
@@ -92,12 +93,12 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(R, before.p + offset, w, wd, v, vd, z, s, sdd, F, N)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
+def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> JointLoad:
     f = state.F + outer.force  # (4.22)
     n = state.N + outer.moment + np.cross(state.s, state.F) + np.cross(outer.at, outer.force)  # (4.23)
-    return Load(f, n)
+    return JointLoad(f, n)
 
 
-def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, load: JointLoad, q: Array) -> EndLoad:
     """The load itself, and the way to the link's origin from that of the link before it."""
-    return Wrench(load.f, load.n, state.R @ link.rotation(q).T @ link.offset(q))
+    return EndLoad(load.f, load.n, state.R @ link.rotation(q).T @ link.offset(q))

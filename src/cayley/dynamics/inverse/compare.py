@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import InverseDynamics
 from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.errors import UnsupportedError
-from cayley.model.report import Table
+from cayley.model.report import TextTable
 from cayley.tabulated import Tabulated, plain
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ class Comparison(Tabulated):
         return self.spread <= AGREED
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         columns = ("method", "multiplications", "additions", "ns per state", "distance", "source")
-        return Table(f"Inverse dynamics of {self.mechanism}", columns, tuple(map(_words, self.rows)))
+        return TextTable(f"Inverse dynamics of {self.mechanism}", columns, tuple(map(_words, self.rows)))
 
     def to_columns(self) -> dict[str, Array]:
         """A row a method: operations, time, distance from the default; what is not known is NaN."""

@@ -148,7 +148,7 @@ def of_as_many_drives(b: Array, A: Array, actuated: Sequence[int], scale: Scale 
 
 def of_any_drives(b: Array, A: Array, actuated: Sequence[int], *, rank: int, commanded: int,
                   weights: Sequence[float] | None = None, scale: Scale | None = None) -> DrivingForces:
-    """For A (h, n) of a known rank, and drives that command so many of the n - rank motions; `weights` of the drives.
+    """For A (h, n) of a known rank, drives that command a number of the n - rank motions, and `weights` of the drives.
 
     >>> of_any_drives(np.array([3.0, 4.0]), np.array([[1.0, -1.0]]), [0, 1], rank=1, commanded=1)
     DrivingForces(tau=array([3.5, 3.5]), lam=array([-0.5]))

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import Load, acceleration_tensor
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, along_the_axes, as_wrenches
+from cayley.dynamics.inverse.newton_euler import JointLoad, acceleration_tensor
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, EndLoad, Z, along_the_axes, as_wrenches
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry.pose import Pose
 
 if TYPE_CHECKING:
-    from cayley.dynamics.rigid_links.moments import Moments
+    from cayley.dynamics.rigid_links.moments import LinkMoments
 
 
 class LinkState(NamedTuple):
@@ -49,19 +49,19 @@ def joint_frames(links: Links) -> list[Array]:
     return [*[link.placement for link in links.links], np.eye(4)]
 
 
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: EndLoad = FREE,
                      frames: Sequence[Array] | None = None) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot), in the axes of that link; `frames` are n + 1 distal frames, those of the joints if not given.
+    `base` is the motion of the base, `tip` the wrench that the last link exerts on its surroundings (the opposite of
+    the one on the robot) in the axes of that link, and `frames` n + 1 distal frames, by default the joints' frames.
     """
     frames = joint_frames(links) if frames is None else frames
     states = movements(links, q, qd, qdd, base, frames)
     return along_the_axes(links, loads(links, states, tip, frames))  # (3.38) (3.39)
 
 
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: EndLoad = FREE,
               frames: Sequence[Array] | None = None) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: in frame i-1 and about its origin."""
     frames = joint_frames(links) if frames is None else frames
@@ -79,11 +79,11 @@ def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base, frames:
     return states[1:]
 
 
-def loads(links: Links, states: Sequence[LinkState], tip: Wrench, frames: Sequence[Array]) -> list[Load]:
+def loads(links: Links, states: Sequence[LinkState], tip: EndLoad, frames: Sequence[Array]) -> list[JointLoad]:
     """The inward pass: what the joints give to their links, in the frames before them."""
     E = frames[-1][:3, :3]
     p = frames[-1][:3, 3]
-    load = Load(E.T @ tip.force, E.T @ (tip.moment + np.cross(tip.at - p, tip.force)))
+    load = JointLoad(E.T @ tip.force, E.T @ (tip.moment + np.cross(tip.at - p, tip.force)))
     found = []
     for link, end, state in reversed(list(zip(links.links, frames[1:], states, strict=True))):
         load = backward_cycle(link, end, state, load)
@@ -116,7 +116,7 @@ def forward_cycle(link: Link, start: Array, end: Array, before: LinkState, q: Ar
     return LinkState(w, wd, v, vd, R @ before.g, vd_c, R, r)
 
 
-def backward_cycle(link: Link, end: Array, state: LinkState, after: Load) -> Load:
+def backward_cycle(link: Link, end: Array, state: LinkState, after: JointLoad) -> JointLoad:
     """`after` is what the link gives to the next one, at its own origin and in its own axes."""
     own = _moments(link, end)
     rc = own.center
@@ -125,9 +125,9 @@ def backward_cycle(link: Link, end: Array, state: LinkState, after: Load) -> Loa
     n_star = -(I @ state.wd) - np.cross(state.w, I @ state.w)  # (3.36)
     f = after.f - own.mass * state.g - f_star  # (3.34)
     n = after.n + np.cross(state.r + rc, f) - np.cross(rc, after.f) - n_star  # (3.34)
-    return Load(state.R.T @ f, state.R.T @ n)
+    return JointLoad(state.R.T @ f, state.R.T @ n)
 
 
-def _moments(link: Link, end: Array) -> Moments:
+def _moments(link: Link, end: Array) -> LinkMoments:
     """The moments of a link in its distal frame."""
     return link.moments.seen_from(*Pose.of(end).inverse)

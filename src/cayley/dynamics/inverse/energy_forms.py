@@ -4,8 +4,8 @@ the whole mechanism.
     S    Gibbs' function, sum of 1/2 integral |a + W r|^2 dm = 1/2 m a.a + a.(W u) + 1/2 tr(W E W^T) over the links: a
          the acceleration of the link's origin, less gravity, W = wd~ + w~ w~, u and E first and second moments about it
     L    kinetic less potential energy
-dS/dqdd are the forces of joints of every kind. Nielsen's and Tzenov's forms are of coordinates whose rates the
-velocities are: spherical and floating joints are refused by name. Source: `cayley.dynamics.mechanics.lagrange`.
+dS/dqdd are the forces of joints of every kind. Nielsen's and Tzenov's forms need coordinates whose rates are the
+velocities: spherical and floating joints raise an error. Source: `cayley.dynamics.mechanics.lagrange`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.methods import METHODS
-from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, inverse_dynamics
-from cayley.dynamics.inverse.passes import NONE, STILL, Base, Wrench
+from cayley.dynamics.inverse.newton_euler import JointLoad, Movement, acceleration_tensor, inverse_dynamics
+from cayley.dynamics.inverse.passes import NONE, STILL, Base, EndLoad
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ConventionError, SignatureError
@@ -73,7 +73,7 @@ def wrench_unit(axes: str) -> str:
     return "N; N m" if axes == "body" else "N; N m in the root's axes"
 
 
-def load_at_link(links: Links, tree: Tree, q: Array, frame: str, wrench: Array, axes: str) -> tuple[int, Load]:
+def load_at_link(links: Links, tree: Tree, q: Array, frame: str, wrench: Array, axes: str) -> tuple[int, JointLoad]:
     """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's
     origin.
 
@@ -89,7 +89,7 @@ def load_at_link(links: Links, tree: Tree, q: Array, frame: str, wrench: Array, 
     elif number != ROOT:
         f = _from_root(links, tree, q, number, f)
         m = _from_root(links, tree, q, number, m)
-    return number, Load(f, m + np.cross(pose[:3, 3], f))
+    return number, JointLoad(f, m + np.cross(pose[:3, 3], f))
 
 
 def base_movement(links: Links, tree: Tree, angular_velocity: Array, acceleration: Array) -> Movement:
@@ -180,11 +180,11 @@ def _for_chains(tree: Tree, external: ExternalLoads,
 
 
 def at_the_ends(links: Links, base: Movement | None,
-                loads: Sequence[tuple[int, Load]]) -> tuple[Base, Wrench, list[tuple[int, Load]]]:
-    """What acts on a chain as its recursions take it: the motion of the base, the wrench of the last link on its
+                loads: Sequence[tuple[int, JointLoad]]) -> tuple[Base, EndLoad, list[tuple[int, JointLoad]]]:
+    """External loads of a chain for its recursions: the motion of the base, the wrench of the last link on its
     surroundings, at its origin, and the loads on earlier links."""
     last = len(links.links) - 1
     at_tip = [load for number, load in loads if number == last]
-    tip = Wrench(sum((-load.f for load in at_tip), NONE), sum((-load.n for load in at_tip), NONE))
+    tip = EndLoad(sum((-load.f for load in at_tip), NONE), sum((-load.n for load in at_tip), NONE))
     return (STILL if base is None else Base(base.w, base.dw, base.a), tip,
             [(number, load) for number, load in loads if number not in (ROOT, last)])

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import Load
-from cayley.dynamics.inverse.passes import NONE, Base, Recursion, Wrench, Z
+from cayley.dynamics.inverse.newton_euler import JointLoad
+from cayley.dynamics.inverse.passes import NONE, Base, EndLoad, Recursion, Z
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry import spatial
 from cayley.geometry.spatial import force_cross, force_transform, motion_transform, swapped
@@ -46,14 +46,14 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(v, a, F)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
+def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> JointLoad:
     f = np.concatenate(outer.about_origin) + state.F  # (5.2.27a)
-    return Load(f[:3], f[3:])
+    return JointLoad(f[:3], f[3:])
 
 
-def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, load: JointLoad, q: Array) -> EndLoad:
     f = inward_transform(link, q) @ np.concatenate(load)  # (5.2.27a)
-    return Wrench(f[:3], f[3:])
+    return EndLoad(f[:3], f[3:])
 
 
 def axis(link: Link) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Links
-from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion
+from cayley.dynamics.rigid_links.transforms import MovingMatrix, at_rest, insertion
 
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -67,7 +67,7 @@ def sums_beyond(links: Links, q: Array, qd: Array, qdd: Array) -> list[Sums]:
     return found[::-1]
 
 
-def accelerations(links: Links, q: Array, qd: Array, qdd: Array) -> list[tuple[Moving, Any]]:
+def accelerations(links: Links, q: Array, qd: Array, qdd: Array) -> list[tuple[MovingMatrix, Any]]:
     """The rotation of each link with its rates, and the acceleration of its origin, in the root's axes."""
     before = at_rest(3)
     dds = np.zeros(3)

@@ -15,11 +15,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.base_frame_newton_euler import LinkState, movements
-from cayley.dynamics.inverse.passes import FREE, STILL, Base, Wrench
+from cayley.dynamics.inverse.passes import FREE, STILL, Base, EndLoad
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL,
+                     tip: EndLoad = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
     states = movements(links, q, qd, qdd, base)
     return np.array([
@@ -27,7 +28,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
         for i, (link, state) in enumerate(zip(links.links, states, strict=True))])
 
 
-def joint_force(link: Link, state: LinkState, beyond: list[LinkState], tip: Wrench) -> Scalar:
+def joint_force(link: Link, state: LinkState, beyond: list[LinkState], tip: EndLoad) -> Scalar:
     """Of one joint, as a sum over its link and all beyond it."""
     z = state.z
     o = state.p

@@ -10,7 +10,7 @@ from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.inverse.external_loads import NO_LOADS, ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import drive_forces
-from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.frame_kernels import sized
@@ -72,7 +72,7 @@ class InverseDynamics(KernelWithMethods):
 
     def with_weights(self, weights: Mapping[str, float]) -> MechanismKernel:
         """The kernel of a redundantly actuated mechanism with other forces of its drives: those for which the sum of
-        weights times squares is smallest. `weights` by the names of actuated joints; one, if nothing is said.
+        weights times squares is smallest. `weights` by the names of actuated joints, by default one.
 
         >>> bar = cy.load("four_bar").variants.with_actuated("crank", "rocker")
         >>> q = bar.close([0.5, 0.0, 0.0]).configuration
@@ -91,7 +91,7 @@ def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
     """The default method, with all others by name."""
     drives = _drives(tree)
     default = _by_method(tree, DEFAULT, drives, InverseDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, drives, KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, drives, MethodKernel),
                                 made_by=inverse_dynamics_kernel)
 
 

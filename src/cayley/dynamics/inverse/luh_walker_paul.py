@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import Load
-from cayley.dynamics.inverse.passes import Recursion, Wrench, Z, across_z
+from cayley.dynamics.inverse.newton_euler import JointLoad
+from cayley.dynamics.inverse.passes import EndLoad, Recursion, Z, across_z
 from cayley.dynamics.rigid_links.links import Link
 
 
@@ -53,17 +53,17 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(w, wd, sdd, F, M)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
+def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> JointLoad:
     f = outer.force + state.F  # (5.2.24a)
     eta = state.M + np.cross(outer.at, outer.force) + np.cross(link.moments.center, state.F) + outer.moment  # (5.2.24b)
-    return Load(f, eta)
+    return JointLoad(f, eta)
 
 
-def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, load: JointLoad, q: Array) -> EndLoad:
     """The load of a joint in the axes of the link before it."""
     f = link.inwards(load.f, q)  # (5.2.24a)
     eta = link.inwards(load.n, q)  # (5.2.24b)
-    return Wrench(f, eta, link.offset(q))
+    return EndLoad(f, eta, link.offset(q))
 
 
 RECURSION = Recursion(lambda links, base: LinkState(base.w, base.wd, base.a - links.gravity), forward_cycle,

@@ -33,7 +33,7 @@ class Movement(NamedTuple):
     a: Scalar
 
 
-class Load(NamedTuple):
+class JointLoad(NamedTuple):
     """The force and the moment about the link's origin, in its own axes, that its joint must give it."""
 
     f: Array
@@ -41,7 +41,7 @@ class Load(NamedTuple):
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Movement | None = None,
-                     loads: Iterable[tuple[int, Load]] = ()) -> Array:
+                     loads: Iterable[tuple[int, JointLoad]] = ()) -> Array:
     """Generalised forces (nv) that give the accelerations `qdd` at the state (`q`, `qd`).
 
     `base`: the movement of the root (its `a` without gravity), if it moves. `loads`: links and what acts on them from
@@ -91,32 +91,33 @@ def acceleration_tensor(w: Array, dw: Array) -> Array:
                      [p13 - dw[1], p23 + dw[0], -(p11 + p22)]])
 
 
-def joint_loads(links: Links, q: Array, moved: list[Movement], loads: Iterable[tuple[int, Load]] = ()) -> list[Load]:
+def joint_loads(links: Links, q: Array, moved: list[Movement],
+                loads: Iterable[tuple[int, JointLoad]] = ()) -> list[JointLoad]:
     """The loads that joints must give to their links, from the tips inwards."""
     found = [own_load(link, movement) for link, movement in zip(links.links, moved, strict=True)]
     for number, load in loads:
         if number != ROOT:
-            found[number] = Load(found[number].f - load.f, found[number].n - load.n)
+            found[number] = JointLoad(found[number].f - load.f, found[number].n - load.n)
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:
             f = link.inwards(found[number].f, q)
             n = link.inwards(found[number].n, q)
             before = found[link.parent]
-            found[link.parent] = Load(before.f + f, before.n + n + np.cross(link.offset(q), f))
+            found[link.parent] = JointLoad(before.f + f, before.n + n + np.cross(link.offset(q), f))
     return found
 
 
-def own_load(link: Link, movement: Movement) -> Load:
+def own_load(link: Link, movement: Movement) -> JointLoad:
     """The load that a link by itself needs for its motion."""
     m, u, J = link.moments
-    return Load(movement.W @ u + m * movement.a, turning_moment(movement, J) + np.cross(u, movement.a))
+    return JointLoad(movement.W @ u + m * movement.a, turning_moment(movement, J) + np.cross(u, movement.a))
 
 
-def own_load_about_center(link: Link, movement: Movement) -> Load:
+def own_load_about_center(link: Link, movement: Movement) -> JointLoad:
     """The same with the moment about the centre of mass: F_ci and M_ci of Balafoutis & Patel."""
     load = own_load(link, movement)
-    return Load(load.f, load.n - np.cross(link.moments.center, load.f))
+    return JointLoad(load.f, load.n - np.cross(link.moments.center, load.f))
 
 
 def turning_moment(movement: Movement, J: Array) -> Array:
@@ -132,7 +133,7 @@ def turning_moment(movement: Movement, J: Array) -> Array:
         (p22 - p11) * J[0, 1]])
 
 
-def joint_forces(links: Links, q: Array, found: list[Load]) -> list[Any]:
+def joint_forces(links: Links, q: Array, found: list[JointLoad]) -> list[Any]:
     """The part (nv) of each load along the directions of its joint."""
     return [
         link.subspace(q).T @ np.concatenate([load.f, load.n]) for link, load in zip(links.links, found, strict=True)]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.newton_euler import JointLoad
 from cayley.dynamics.rigid_links.links import Links
 
 Z = np.array([0.0, 0.0, 1.0])  # the axis of a joint in its link's axes
@@ -33,7 +33,7 @@ class Base(NamedTuple):
     a: Scalar = NONE
 
 
-class Wrench(NamedTuple):
+class EndLoad(NamedTuple):
     """The wrench that a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m]
     where, in the link's axes.
 
@@ -52,7 +52,7 @@ class Wrench(NamedTuple):
 
 Of = TypeVar("Of")  # of a link, as the method has it
 STILL = Base()
-FREE = Wrench()
+FREE = EndLoad()
 
 
 def forward(links: Links, start: Of, cycle: Callable[..., Of], q: Array, qd: Array, qdd: Array) -> list[Of]:
@@ -64,7 +64,7 @@ def forward(links: Links, start: Of, cycle: Callable[..., Of], q: Array, qd: Arr
     return states[1:]
 
 
-def backward(links: Links, states: Sequence[Any], tip: Array | Wrench, cycle: Callable[..., Any],
+def backward(links: Links, states: Sequence[Any], tip: Array | EndLoad, cycle: Callable[..., Any],
              passed_on: Callable[..., Any], q: Array) -> list[Any]:
     """The loads of the joints: `cycle(link, state, outer)`, where `outer` is the wrench at the outer end of the link.
 
@@ -85,21 +85,21 @@ class Recursion(NamedTuple):
 
     start: Callable[[Links, Base], Any]
     forward_cycle: Callable[..., Any]
-    backward_cycle: Callable[..., Load]
-    passed_on: Callable[..., Wrench]
+    backward_cycle: Callable[..., JointLoad]
+    passed_on: Callable[..., EndLoad]
 
     def inverse_dynamics(self, links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL,
-                         tip: Wrench = FREE) -> Array:
+                         tip: EndLoad = FREE) -> Array:
         """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
         return along_the_axes(links, self.loads(links, q, qd, qdd, base, tip))
 
     def reactions(self, links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL,
-                  tip: Wrench = FREE) -> Array:
+                  tip: EndLoad = FREE) -> Array:
         """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
         axes."""
         return as_wrenches(self.loads(links, q, qd, qdd, base, tip))
 
-    def loads(self, links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
+    def loads(self, links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: EndLoad) -> list[JointLoad]:
         states = forward(links, self.start(links, base), self.forward_cycle, q, qd, qdd)
         return backward(links, states, tip, self.backward_cycle, self.passed_on, q)
 
@@ -109,13 +109,13 @@ def across_z(v: Array) -> Array:
     return np.array([v[1], -v[0], 0.0])
 
 
-def along_the_axes(links: Links, loads: Sequence[Load]) -> Array:
+def along_the_axes(links: Links, loads: Sequence[JointLoad]) -> Array:
     """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
     return np.array([
         load.n[2] if link.is_revolute else load.f[2] for link, load in zip(links.links, loads, strict=True)])
 
 
-def as_wrenches(loads: Sequence[Load]) -> Array:
+def as_wrenches(loads: Sequence[JointLoad]) -> Array:
     """The loads as wrenches (n, 6), force first."""
     return np.array([np.concatenate(load) for load in loads])
 

@@ -26,10 +26,10 @@ from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.external_loads import ExternalLoads, at_the_ends, check_axes, load_at_link
 from cayley.dynamics.inverse.methods import METHODS as INVERSE_METHODS
-from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics, joint_loads, movements
+from cayley.dynamics.inverse.newton_euler import JointLoad, inverse_dynamics, joint_loads, movements
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import Links, at_child, links_of, serial_chain
-from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.rows import joining, timed, wrenches_of
 from cayley.kinematics.forward import body_poses, frame_pose
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 CHAIN_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "tensor-newton-euler", "augmented-links")
 
 
-def chain_loads(method: str, links: Links, q: Array, qd: Array, qdd: Array, acting: dict[str, Any]) -> list[Load]:
+def chain_loads(method: str, links: Links, q: Array, qd: Array, qdd: Array, acting: dict[str, Any]) -> list[JointLoad]:
     """The force and the moment, about the origin and in the axes of each link, that its joint gives it; `acting` is
     what `ExternalLoads.at_links` says of the world. Loads on earlier links than the last raise an error."""
     base, tip, before = at_the_ends(links, **acting)
@@ -53,7 +53,7 @@ def chain_loads(method: str, links: Links, q: Array, qd: Array, qdd: Array, acti
             f"{method} takes wrenches on the last link of {links.name}, and one acts on that of joint "
             f"{links.links[number].name!r}: use the default method, which is for wrenches everywhere")
     module = import_module(INVERSE_METHODS[method].module)
-    return [Load(*np.split(wrench, 2)) for wrench in module.reactions(links, q, qd, qdd, base=base, tip=tip)]
+    return [JointLoad(*np.split(wrench, 2)) for wrench in module.reactions(links, q, qd, qdd, base=base, tip=tip)]
 
 
 DEFAULT = "newton-euler-in-model-frames"
@@ -139,7 +139,7 @@ class Form:
 def reactions_kernel(tree: Tree) -> Reactions:
     """The reactions of a mechanism on which nothing acts but gravity; `.with_inputs(...)` has the rest."""
     default = _made(tree, Form(), Reactions)
-    return default.with_methods(tree, METHODS, lambda method: _made(tree, Form(method=method), KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: _made(tree, Form(method=method), MethodKernel),
                                 made_by=reactions_kernel)
 
 
@@ -234,7 +234,7 @@ def _spread(drives: Drives, lam: Array) -> Array:
 
 
 def _wrenches(tree: Tree, links: Links, at: tuple[Scalar, ...], forces: Array,
-              balanced: Callable[[list[tuple[int, Load]]], list[Load]]) -> Array:
+              balanced: Callable[[list[tuple[int, JointLoad]]], list[JointLoad]]) -> Array:
     """The wrenches of all rows at a configuration (and time), by the forces of the constraints."""
     q, *t = at
     ends = [wrenches_of(tree, each, q, forces[rows], *t) for each, rows in joining(tree)]

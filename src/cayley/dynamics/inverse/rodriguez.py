@@ -20,8 +20,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.featherstone import axis
-from cayley.dynamics.inverse.newton_euler import Load
-from cayley.dynamics.inverse.passes import NONE, Base, Recursion, Wrench, Z
+from cayley.dynamics.inverse.newton_euler import JointLoad
+from cayley.dynamics.inverse.passes import NONE, Base, EndLoad, Recursion, Z
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry import spatial
 from cayley.geometry.spatial import motion_transform, swapped
@@ -49,18 +49,18 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(v, a)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
+def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> JointLoad:
     w = state.v[:3]
     u = link.moments.first
     I = link.moments.inertia
     beta = np.concatenate([np.cross(w, I @ w), np.cross(w, np.cross(w, u))])
     f = np.concatenate(outer.about_origin[::-1]) + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
-    return Load(f[3:], f[:3])
+    return JointLoad(f[3:], f[:3])
 
 
-def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, load: JointLoad, q: Array) -> EndLoad:
     f = transition(link.rotation(q), link.offset(q)) @ np.concatenate(load[::-1])  # (5.2.35a)
-    return Wrench(f[3:], f[:3])
+    return EndLoad(f[3:], f[:3])
 
 
 def spatial_inertia(link: Link) -> Array:

@@ -19,10 +19,10 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.external_loads import ExternalLoads
-from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.newton_euler import JointLoad
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, serial_chain
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.errors import UnsupportedError
 from cayley.geometry.spatial import force_cross, force_transform, motion_transform, spatial_inertia
 from cayley.kinematics.frame_kernels import sized
@@ -30,7 +30,7 @@ from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described,
 from cayley.model.tree import Tree
 
 
-def screw_inertia(moments: Moments) -> Array:
+def screw_inertia(moments: LinkMoments) -> Array:
     """phi (6, 6) about the origin of the frame of the moments. Mladenova (167).
 
     >>> np.diag(screw_inertia(Moments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
@@ -53,7 +53,7 @@ class ChainScrews(NamedTuple):
     f: list[Array]
 
 
-def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterable[tuple[int, Load]] = ()
+def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterable[tuple[int, JointLoad]] = ()
                  ) -> ChainScrews:
     """Motion and momentum screws outwards, force screws inwards. `loads`: links and what acts on them from outside, at
     their origins and in their axes."""
@@ -102,7 +102,7 @@ def _inwards(link: Link, f: Array, q: Array) -> Array:
     return np.concatenate([force, link.inwards(f[3:], q) + np.cross(link.offset(q), force)])
 
 
-class Screws(NamedTuple):
+class LinkScrews(NamedTuple):
     """Rows of the moving joints, each of the joint's child: `velocity` (v; w) [m/s; rad/s], `momentum` (p; L) [kg m/s;
     kg m^2/s] and `force` (f; n) [N; N m], what the joint gives to the child, with gravity's share in it. `tau` are the
     joint forces (nv)."""
@@ -113,7 +113,7 @@ class Screws(NamedTuple):
     tau: Array
 
 
-class BodyScrews(MechanismKernel[Screws]):
+class BodyScrews(MechanismKernel[LinkScrews]):
     """`body_screws(q, qd, qdd)`: the screws (..., joints, 6) of the bodies of an open chain, and its joint forces."""
 
     def __reduce__(self) -> tuple[Callable[[Tree], BodyScrews], tuple[Tree]]:
@@ -121,7 +121,7 @@ class BodyScrews(MechanismKernel[Screws]):
         return body_screws_kernel, (self.tree,)
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
-                    base_motion: bool = False) -> MechanismKernel[Screws]:
+                    base_motion: bool = False) -> MechanismKernel[LinkScrews]:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the chain at the origin of each named
         frame, the tip or another, in its own axes or those of the "world". The base is at rest."""
         if base_motion:
@@ -141,17 +141,17 @@ def _made(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
     for frame in external.frames:
         tree.frame(frame)  # a wrong name is told now
 
-    def body_screws(q: Array, qd: Array, qdd: Array, *wrenches: Array) -> Screws:
+    def body_screws(q: Array, qd: Array, qdd: Array, *wrenches: Array) -> LinkScrews:
         found = chain_screws(links, q, qd, qdd, loads=external.at_links(links, tree, q, wrenches)["loads"])
         tau = along_the_axes(links, q, found) + drive_forces(tree, q, qd, qdd)
-        return Screws(_at_bodies(tree, links, found.V, motion=True), _at_bodies(tree, links, found.F, motion=False),
+        return LinkScrews(_at_bodies(tree, links, found.V, motion=True), _at_bodies(tree, links, found.F, motion=False),
                       _at_bodies(tree, links, found.f, motion=False), tau)
 
     described(tree, body_screws, "Velocity-, momentum- and force-screws of every body, at its origin and in its axes; "
               "and the joint forces.", external.words)
     rows = len(tree.joint_names)
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}->({rows},6),({rows},6),({rows},6),(v)"),
-                  units=units_of(tree), inputs=("q", "qd", "qdd", *external.names), outputs=Screws._fields,
+                  units=units_of(tree), inputs=("q", "qd", "qdd", *external.names), outputs=LinkScrews._fields,
                   kind=kind)(body_screws)
 
 

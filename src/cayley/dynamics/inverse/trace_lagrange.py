@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion, pseudo_inertia, transform
+from cayley.dynamics.rigid_links.transforms import MovingMatrix, at_rest, insertion, pseudo_inertia, transform
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
@@ -27,7 +27,7 @@ def trace_terms(links: Links, q: Array, qd: Array) -> tuple[Array, Array, Array]
     B_sk = sum_j tr(dT_j/dq_s J_j dT_j^T/dq_k),  C_s = sum_j tr(dT_j/dq_s J_j T_j''^T),  G_s = -sum_j g.(dT_j/dq_s) m r
     """
     B, C, G = np.zeros((links.nv, links.nv)), np.zeros(links.nv), np.zeros(links.nv)
-    moving: list[Moving] = []
+    moving: list[MovingMatrix] = []
     slopes: list[dict[int, Array]] = []
     for link in links.links:
         A, Q = transform(link, q), insertion(link)

@@ -22,12 +22,12 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.rigid_links.links import Link, Links, Place
+from cayley.dynamics.rigid_links.links import JointPlacement, Link, Links
 from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, GeneralTurn
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations.vector_parameter import vector_parameter_from_matrix
 from cayley.geometry.tensors.cross import skew
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 
 _Z = np.array([0.0, 0.0, 1.0])
 _ONE = np.eye(3)
@@ -35,7 +35,7 @@ Fixed = Sequence[Any] | None  # the rotations before the joints, if other than t
 
 
 @dataclass(frozen=True)
-class FreeJoint(Motion):
+class FreeJoint(JointKind):
     """A ball joint by its vector-parameter, with the angular velocity in the child's axes, or a free slide."""
 
     nq = 3
@@ -54,7 +54,7 @@ def free_links(links: Links, fixed: Fixed = None) -> Links:
     before = [link.placement[:3, :3] for link in links.links] if fixed is None else fixed
     made = [replace(link, motion=FreeJoint(not link.is_prismatic), coordinates=slice(3 * k, 3 * k + 3),
                     columns=slice(3 * k, 3 * k + 3),
-                    place=Place((GeneralTurn(before[k]), NO_TURN, NO_TURN), link.placement[:3, 3]))
+                    place=JointPlacement((GeneralTurn(before[k]), NO_TURN, NO_TURN), link.placement[:3, 3]))
             for k, link in enumerate(links.links)]
     return replace(links, links=tuple(made), nq=3 * len(made), nv=3 * len(made))
 

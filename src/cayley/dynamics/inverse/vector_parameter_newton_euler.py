@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.rigid_links.links import Link, Links, Place
+from cayley.dynamics.rigid_links.links import JointPlacement, Link, Links
 from cayley.dynamics.rigid_links.planar_rotations import NO_TURN
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 
@@ -37,7 +37,8 @@ class Turned(NamedTuple):
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) of a chain of revolute and prismatic joints."""
-    made = [replace(link, place=Place((link_turn(link, q), NO_TURN, NO_TURN), link.placement[:3, 3]), turns_unseen=True)
+    made = [replace(link, place=JointPlacement((link_turn(link, q), NO_TURN, NO_TURN), link.placement[:3, 3]),
+                    turns_unseen=True)
             for link in links.links]
     return newton_euler.inverse_dynamics(replace(links, links=tuple(made)), q, qd, qdd)  # (261)-(266)
 

@@ -28,7 +28,7 @@ _NONE = np.zeros(3)
 _NO_TENSOR = np.zeros((3, 3))
 
 
-class Body(NamedTuple):
+class OuterLinks(NamedTuple):
     """Links i to n."""
 
     U: Array
@@ -37,7 +37,7 @@ class Body(NamedTuple):
     L: Array
 
 
-class Column(NamedTuple):
+class InwardColumn(NamedTuple):
     """The quantities that are carried inwards for one joint."""
 
     f: Array
@@ -55,7 +55,7 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
     bodies = augmented.links
     n = len(states)
     D, V, P = ([[0.0] * n for _ in range(n)] for _ in range(3))
-    body = Body(_NONE, _NONE, _NO_TENSOR, _NO_TENSOR)
+    body = OuterLinks(_NONE, _NONE, _NO_TENSOR, _NO_TENSOR)
     for i in reversed(range(n)):
         body = _body(bodies, states, i, body, q, qd)
         column = _own_column(bodies[i], states[i], sums[i], body)
@@ -67,14 +67,15 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
     return Sensitivities(*[np.array(matrix).reshape(n, n) for matrix in (D, V, P)])
 
 
-def _body(links: tuple[Link, ...], states: list[LinkState], i: int, after: Body, q: Array, qd: Array) -> Body:
+def _body(links: tuple[Link, ...], states: list[LinkState], i: int, after: OuterLinks, q: Array,
+          qd: Array) -> OuterLinks:
     """Step 1: the moments of links i to n."""
     link = links[i]
     w = states[i].w
     _, u, Kh = link.moments
     K = link.moments.inertia
     if i + 1 == len(links):
-        return Body(u, np.cross(w, u), K, skew(w) @ Kh)  # (7.3.18d)
+        return OuterLinks(u, np.cross(w, u), K, skew(w) @ Kh)  # (7.3.18d)
     outer = links[i + 1]
     s = outer.offset(q)
     beyond = outer.inwards(after.U, q)  # (7.3.18a)
@@ -87,7 +88,7 @@ def _body(links: tuple[Link, ...], states: list[LinkState], i: int, after: Body,
         pulled = outer.moments.mass * slide
         L = L + skew(s) @ skew(pulled) + skew(beyond) @ skew(slide)  # (7.3.18d)
         dbeyond = dbeyond + pulled  # (7.3.18b)
-    return Body(u + beyond,  # (7.3.18a)
+    return OuterLinks(u + beyond,  # (7.3.18a)
                 np.cross(w, u) + dbeyond,  # (7.3.18b)
                 K - (crossed + crossed.T) + outer.inwards_both(after.E, q), L)  # (7.3.18c)
 
@@ -97,18 +98,18 @@ def _turned(link: Link, T: Array, q: Array) -> Array:
     return np.stack([link.inwards(row, q) for row in half])
 
 
-def _own_column(link: Link, state: LinkState, own: Sum, body: Body) -> Column:
+def _own_column(link: Link, state: LinkState, own: Sum, body: OuterLinks) -> InwardColumn:
     U, dU, E, L = body
     dz = across_z(state.w)
     ddz = state.Om[:, 2]
     if link.is_prismatic:
         m = link.moments.mass
         F = m * state.sdd + own.Udd
-        return Column(np.array([0.0, 0.0, m]), -m * dz, -m * ddz, across_z(U), -across_z(dU), np.cross(U, dz),
+        return InwardColumn(np.array([0.0, 0.0, m]), -m * dz, -m * ddz, across_z(U), -across_z(dU), np.cross(U, dz),
                       np.cross(U, ddz) - across_z(F))
     twice_dU = dU + dU  # (7.3.18g)
     twice_L = L + L  # (7.3.18k)
-    return Column(-across_z(U),  # (7.3.18e)
+    return InwardColumn(-across_z(U),  # (7.3.18e)
                   np.cross(U, dz) + across_z(dU),  # (7.3.18f)
                   np.cross(U, ddz) + np.cross(twice_dU, dz) + across_z(own.Udd),  # (7.3.18g)
                   E[:, 2],  # (7.3.18h)
@@ -117,7 +118,7 @@ def _own_column(link: Link, state: LinkState, own: Sum, body: Body) -> Column:
                   E @ ddz - twice_L @ dz + np.cross(U, across_z(state.sdd)) - across_z(own.eta))  # (7.3.18k)
 
 
-def _carried(link: Link, before: LinkState, column: Column, q: Array, qd: Array) -> Column:
+def _carried(link: Link, before: LinkState, column: InwardColumn, q: Array, qd: Array) -> InwardColumn:
     """Step 2: about the origin of the link before, in its axes."""
     s = link.offset(q)
     ds = np.cross(before.w, s)  # (7.3.18d)
@@ -126,14 +127,14 @@ def _carried(link: Link, before: LinkState, column: Column, q: Array, qd: Array)
     f = link.inwards(column.f, q)  # (7.3.19a)
     fh = link.inwards(column.fh, q)  # (7.3.19b)
     fb = link.inwards(column.fb, q)  # (7.3.19c)
-    return Column(f, fh, fb,
+    return InwardColumn(f, fh, fb,
                   link.inwards(column.B, q) + np.cross(s, f),  # (7.3.19d)
                   link.inwards(column.C, q) - np.cross(ds, f),  # (7.3.19e)
                   link.inwards(column.H, q) - np.cross(s, fh),  # (7.3.19f)
                   link.inwards(column.G, q) - np.cross(s, fb))  # (7.3.19g)
 
 
-def _own_entries(link: Link, state: LinkState, column: Column) -> tuple[Any, Any, Any]:
+def _own_entries(link: Link, state: LinkState, column: InwardColumn) -> tuple[Any, Any, Any]:
     dz = across_z(state.w)
     ddz = state.Om[:, 2]
     if link.is_prismatic:
@@ -143,7 +144,7 @@ def _own_entries(link: Link, state: LinkState, column: Column) -> tuple[Any, Any
     return column.B[2], v, p
 
 
-def _entries(link: Link, state: LinkState, column: Column) -> tuple[Any, Any, Any, Any, Any]:
+def _entries(link: Link, state: LinkState, column: InwardColumn) -> tuple[Any, Any, Any, Any, Any]:
     dz = across_z(state.w)
     ddz = state.Om[:, 2]
     if link.is_prismatic:

@@ -64,7 +64,7 @@ def transposed(matrix: Array) -> Array:
 
 
 def regularity(matrix: Array) -> Array:
-    """The least singular value beside the largest (...); zero if there are more rows than columns; NaN of NaN."""
+    """The ratio of the least to the largest singular value (...), zero with more rows than columns, NaN for NaN."""
     rows, columns = matrix.shape[-2:]
     known = np.asarray(np.isfinite(matrix).all(axis=(-2, -1)))
     if rows > columns:

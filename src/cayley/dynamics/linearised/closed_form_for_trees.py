@@ -25,14 +25,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
-from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, joint_loads, movements
+from cayley.dynamics.inverse.newton_euler import JointLoad, Movement, at_rest, joint_loads, movements
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.errors import UnsupportedError
 from cayley.showing import shown_briefly
 
 _NONE = np.zeros(3)
-_NOT_ASKED = Load(_NONE, _NONE)
+_NOT_ASKED = JointLoad(_NONE, _NONE)
 
 
 @shown_briefly
@@ -52,7 +52,7 @@ class Change(NamedTuple):
     a: Array
 
 
-class Direction(NamedTuple):
+class JointDirection(NamedTuple):
     """One velocity of a joint: its slide and turn, and what a unit of acceleration, velocity and coordinate changes."""
 
     slide: Array
@@ -68,8 +68,8 @@ class Projected(NamedTuple):
     f: Array
     B: Array
     C: Array
-    by_velocity: Load
-    by_coordinate: Load
+    by_velocity: JointLoad
+    by_coordinate: JointLoad
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array, *, asked: str = "DVP") -> Sensitivities:
@@ -114,7 +114,7 @@ def _check_directions(links: Links) -> None:
                 'what it moves: the closed form does not have that. Use the method "differentiation"')
 
 
-def _directions(links: Links, number: int, moved: list[Movement], q: Array, qd: Array) -> list[Direction]:
+def _directions(links: Links, number: int, moved: list[Movement], q: Array, qd: Array) -> list[JointDirection]:
     link = links.links[number]
     parent = at_rest(links) if link.parent == ROOT else moved[link.parent]
     if link.is_revolute or link.is_prismatic:
@@ -122,17 +122,18 @@ def _directions(links: Links, number: int, moved: list[Movement], q: Array, qd: 
     return [_one_of_several(link, column, moved[number], parent, q, qd) for column in link.subspace(q).T]
 
 
-def _single(link: Link, moved: Movement, q: Array) -> Direction:
+def _single(link: Link, moved: Movement, q: Array) -> JointDirection:
     """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
     s = link.subspace(q)[:3, 0]
     t = link.subspace(q)[3:, 0]
     dt = np.cross(moved.w, t)
     ds = np.cross(moved.w, s)
-    return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds),
+    return JointDirection(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds),
                      Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
 
 
-def _one_of_several(link: Link, column: Array, moved: Movement, parent: Movement, q: Array, qd: Array) -> Direction:
+def _one_of_several(link: Link, column: Array, moved: Movement, parent: Movement, q: Array,
+                    qd: Array) -> JointDirection:
     s = column[:3]
     t = column[3:]
     u, turning = np.split(link.twist(q, qd[link.columns]), 2)
@@ -141,11 +142,11 @@ def _one_of_several(link: Link, column: Array, moved: Movement, parent: Movement
     twice = wp + moved.w
     e = np.cross(dwp, t) + np.cross(dw, turning) + np.cross(moved.w, dw)
     Wps = np.cross(dwp, s) + np.cross(wp, np.cross(wp, s))
-    return Direction(s, t, Change(_NONE, t, s), Change(t, np.cross(twice, t), np.cross(twice, s) + np.cross(t, u)),
+    return JointDirection(s, t, Change(_NONE, t, s), Change(t, np.cross(twice, t), np.cross(twice, s) + np.cross(t, u)),
                      Change(dw, e, Wps + np.cross(b, t) + 2 * np.cross(dw, u)))
 
 
-def _projected(way: Direction, load: Load, body: Moments, rates: Rates, asked: str) -> Projected:
+def _projected(way: JointDirection, load: JointLoad, body: LinkMoments, rates: MomentRates, asked: str) -> Projected:
     (m, U, J) = body
     s = way.slide
     t = way.turn
@@ -154,17 +155,17 @@ def _projected(way: Direction, load: Load, body: Moments, rates: Rates, asked: s
     by_coordinate = _NOT_ASKED
     if "P" in asked:
         change = _needed(way.by_coordinate, body, rates)
-        by_coordinate = Load(change.f + np.cross(t, load.f), change.n + np.cross(t, load.n) + np.cross(s, load.f))
+        by_coordinate = JointLoad(change.f + np.cross(t, load.f), change.n + np.cross(t, load.n) + np.cross(s, load.f))
     return Projected(
         m * s + np.cross(t, U),
         np.trace(J) * t - J @ t + np.cross(U, s),
         np.cross(twice_dU, s) - rates.twice_L(t, -1), by_velocity, by_coordinate)
 
 
-def _needed(change: Change, body: Moments, rates: Rates) -> Load:
+def _needed(change: Change, body: LinkMoments, rates: MomentRates) -> JointLoad:
     (m, U, J) = body
     dw, e, da = change
-    return Load(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
+    return JointLoad(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
                 np.trace(J) * e - J @ e - rates.twice_L(dw) + np.cross(U, da))
 
 
@@ -172,7 +173,7 @@ def _by_change(projected: Projected, change: Change) -> Array:
     return projected.f @ change.a + projected.B @ change.e + projected.C @ change.w
 
 
-def _along(way: Direction, load: Load) -> Scalar:
+def _along(way: JointDirection, load: JointLoad) -> Scalar:
     return way.slide @ load.f + way.turn @ load.n
 
 
@@ -187,29 +188,30 @@ def _in_parent(link: Link, projected: Projected, parent: Movement, q: Array, qd:
                      _load_in_parent(link, projected.by_coordinate, s, q))
 
 
-def _load_in_parent(link: Link, load: Load, s: Array, q: Array) -> Load:
+def _load_in_parent(link: Link, load: JointLoad, s: Array, q: Array) -> JointLoad:
     if load is _NOT_ASKED:
         return load
     f = link.inwards(load.f, q)
-    return Load(f, link.inwards(load.n, q) + np.cross(s, f))
+    return JointLoad(f, link.inwards(load.n, q) + np.cross(s, f))
 
 
-class Rates(NamedTuple):
+class MomentRates(NamedTuple):
     """Rates of the moments of a link with all that it carries, and its angular momentum about its origin."""
 
     dU: Array
     dJ: Array
     h: Array
 
-    def plus(self, other: Rates) -> Rates:
-        return Rates(*[a + b for a, b in zip(self, other, strict=True)])
+    def plus(self, other: MomentRates) -> MomentRates:
+        return MomentRates(*[a + b for a, b in zip(self, other, strict=True)])
 
     def twice_L(self, x: Array, sign: int = 1) -> Array:
         """2 L x, or 2 L^T x with the sign -1."""
         return self.dJ @ x - np.trace(self.dJ) * x + sign * np.cross(self.h, x)
 
 
-def composite_rates(links: Links, q: Array, qd: Array, moved: list[Movement], bodies: list[Moments]) -> list[Rates]:
+def composite_rates(links: Links, q: Array, qd: Array, moved: list[Movement],
+                    bodies: list[LinkMoments]) -> list[MomentRates]:
     """The rates of each link with all that it carries."""
     found = [_own_rates(link.moments, movement.w) for link, movement in zip(links.links, moved, strict=True)]
     for number in reversed(range(len(found))):
@@ -226,17 +228,17 @@ def offset_rate(link: Link, w: Array, q: Array, qd: Array) -> Array:
     return np.cross(w, link.offset(q)) + link.inwards(link.subspace(q)[:3] @ qd[link.columns], q)
 
 
-def _own_rates(moments: Moments, w: Array) -> Rates:
+def _own_rates(moments: LinkMoments, w: Array) -> MomentRates:
     _, u, J = moments
     turning = _cross_columns(w, J)
-    return Rates(np.cross(w, u), turning + turning.T, np.trace(J) * w - J @ w)
+    return MomentRates(np.cross(w, u), turning + turning.T, np.trace(J) * w - J @ w)
 
 
-def _shifted(link: Link, rates: Rates, body: Moments, s: Array, ds: Array, q: Array) -> Rates:
+def _shifted(link: Link, rates: MomentRates, body: LinkMoments, s: Array, ds: Array, q: Array) -> MomentRates:
     U = link.inwards(body.first, q)
     dU = link.inwards(rates.dU, q)
     crossed = np.outer(U + body.mass * s, ds) + np.outer(dU, s)
-    return Rates(dU + body.mass * ds, link.inwards_both(rates.dJ, q) + crossed + crossed.T,
+    return MomentRates(dU + body.mass * ds, link.inwards_both(rates.dJ, q) + crossed + crossed.T,
                  link.inwards(rates.h, q) + np.cross(s, dU + body.mass * ds) + np.cross(U, ds))
 
 

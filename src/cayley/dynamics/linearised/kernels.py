@@ -20,7 +20,7 @@ from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.general_jacobian import has_changing_directions
@@ -65,7 +65,7 @@ def linearize_kernel(tree: Tree) -> Linearize:
     if tree.is_constrained:
         return _constrained(tree, "constrained_linearize_kernel", Linearize, made_by=linearize_kernel)
     default = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MethodKernel),
                                 made_by=linearize_kernel)
 
 
@@ -82,7 +82,7 @@ def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods[ForwardDerivativ
         return _constrained(tree, "constrained_derivatives_kernel", KernelWithMethods,
                             made_by=forward_derivatives_kernel)
     default = _cheaper(tree, lambda method: _forward_by_method(tree, method, KernelWithMethods))
-    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, MethodKernel),
                                 made_by=forward_derivatives_kernel)
 
 
@@ -94,7 +94,7 @@ def _constrained(tree: Tree, name: str, kind: type[WithMethods], *,
     structure = constraint_structure(tree)
     make = getattr(constrained, name)
     default = make(tree, structure, default_method(tree), kind)
-    return default.with_methods(tree, METHODS, lambda method: make(tree, structure, method, KernelOfMethod),
+    return default.with_methods(tree, METHODS, lambda method: make(tree, structure, method, MethodKernel),
                                 made_by=made_by)
 
 

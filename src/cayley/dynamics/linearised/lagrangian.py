@@ -31,14 +31,14 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
     P = np.zeros((n, n))
     second = transforms.transform_derivatives(links, q).second
     moving = transforms.at_rest(4)
-    changing = [transforms.Moving(*[np.zeros((4, 4))] * 3)] * n
+    changing = [transforms.MovingMatrix(*[np.zeros((4, 4))] * 3)] * n
     for number, link in enumerate(links.links):
         A = transforms.transform(link, q)
         Q = transforms.insertion(link)
         rates = (qd[number], qdd[number])
         moving = moving.carried(A, Q, *rates)
         changing = [change.carried(A, Q, *rates) for change in changing]
-        changing[number] = transforms.Moving(*[x @ Q for x in moving])  # dA/dq = A Q, and Q is constant
+        changing[number] = transforms.MovingMatrix(*[x @ Q for x in moving])  # dA/dq = A Q, and Q is constant
         U, dU, ddU = (np.stack(x) for x in zip(*changing, strict=True))
         J = transforms.pseudo_inertia(link.moments)
         weighed = U @ J

@@ -22,7 +22,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links.links import Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.geometry.tensors.cross import skew
 
 
@@ -41,8 +41,8 @@ class MovingLink:
     s: Array
     ds: Array
     dds: Array
-    own: Moments
-    augmented: Moments
+    own: LinkMoments
+    augmented: LinkMoments
     f: Array  # what the link by itself needs
     n: Array
 
@@ -93,7 +93,7 @@ def nominal(links: Links, q: Array, qd: Array, qdd: Array) -> Nominal:
     return Nominal(tuple(found), tuple(_carried(found, i) for i in range(len(found))))
 
 
-def _moving_link(link: Link, moved: Movement, augmented: Moments, R: Array, s: Array, ds: Array) -> MovingLink:
+def _moving_link(link: Link, moved: Movement, augmented: LinkMoments, R: Array, s: Array, ds: Array) -> MovingLink:
     w = R @ moved.w
     dw = R @ moved.dw
     z = R[:, 2]
@@ -103,8 +103,8 @@ def _moving_link(link: Link, moved: Movement, augmented: Moments, R: Array, s: A
                       _turned(augmented, R), R @ load.f, R @ load.n)
 
 
-def _turned(moments: Moments, R: Array) -> Moments:
-    return Moments(moments.mass, R @ moments.first, R @ moments.second @ R.T)
+def _turned(moments: LinkMoments, R: Array) -> LinkMoments:
+    return LinkMoments(moments.mass, R @ moments.first, R @ moments.second @ R.T)
 
 
 def _carried(links: list[MovingLink], i: int) -> CarriedLinks:

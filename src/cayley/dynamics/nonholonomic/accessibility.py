@@ -18,7 +18,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.mechanics.constrained import basis_of_coordinates
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
-from cayley.dynamics.open_tree import Configurations
+from cayley.dynamics.open_tree import TreeConfigurations
 from cayley.errors import UnsupportedError
 from cayley.geometry.vector_fields.distributions import growth
 from cayley.geometry.vector_fields.fields import Fields, nearby
@@ -41,7 +41,7 @@ class Accessibility:
     growth: tuple[int, ...]
     """The ranks of the directions allowed, of these with their brackets, and so on until nothing is new."""
     positions: int
-    """How many of the constraints hold positions: so many dimensions are out of reach anyway."""
+    """The number of constraints on positions, and so of dimensions that are out of reach anyway."""
 
     __repr__ = brief
 
@@ -84,7 +84,7 @@ def _of_tree(tree: Tree) -> Accessibility:
         raise UnsupportedError(
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: there are no "
             "rows of them whose brackets could be looked at")
-    manifold = Configurations(tree)
+    manifold = TreeConfigurations(tree)
     generic = generic_configurations(tree)
 
     def basis(q: Array) -> Array:

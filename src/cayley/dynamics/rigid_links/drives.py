@@ -17,9 +17,9 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.tracing.nominal_values import is_present, is_symbolic, samples
 from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.spring_kinds.spring import SpringState
 from cayley.model.tree import Tree
 
@@ -110,7 +110,7 @@ def _reflected(tree: Tree) -> list[Scalar]:
             for number, joint in enumerate(tree.joints)]
 
 
-def _turning_rotors(tree: Tree) -> list[tuple[slice, float, Motion]]:
+def _turning_rotors(tree: Tree) -> list[tuple[slice, float, JointKind]]:
     """The places, inertias and kinds of joints with rotors whose velocities are given in axes that turn."""
     every = zip(tree.v_slices, _reflected(tree), [joint.motion for joint in tree.joints], strict=True)
     return [(own, inertia, motion) for own, inertia, motion in every
@@ -122,10 +122,10 @@ def _by_velocity(tree: Tree, values: Sequence[Scalar]) -> Array:
     return symbols(found) if any(map(is_symbolic, found)) else np.array(found, dtype=float)
 
 
-class Tie(NamedTuple):
+class DriveSpring(NamedTuple):
     """A spring of a mechanism: the places of its joint in q and qd, those of its motor, and the gear before it."""
 
-    spring: Spring
+    spring: SpringKind
     q: int
     qd: int
     qm: int | None  # None where the motor is held
@@ -139,7 +139,7 @@ class Tie(NamedTuple):
         return SpringState(q[self.q], qd[self.qd], theta, thetad)
 
 
-def ties(tree: Tree) -> Iterator[Tie]:
+def ties(tree: Tree) -> Iterator[DriveSpring]:
     """The springs that take part in the dynamics of a mechanism, in the order of its joints."""
     moving = bool({ELASTIC, REDUCED} & tree.included)
     if not moving and "springs" not in tree.included:
@@ -150,13 +150,13 @@ def ties(tree: Tree) -> Iterator[Tie]:
         q = tree.q_slices[number].start
         qd = tree.v_slices[number].start
         if not moving:
-            yield Tie(joint.spring, q, qd, None, None, 1.0)
+            yield DriveSpring(joint.spring, q, qd, None, None, 1.0)
             continue
         motor = tree.motors[number]
-        yield Tie(joint.spring, q, qd, tree.q_slices[motor].start, tree.v_slices[motor].start, joint.rotor.gear)
+        yield DriveSpring(joint.spring, q, qd, tree.q_slices[motor].start, tree.v_slices[motor].start, joint.rotor.gear)
 
 
-def spring_forces(tree: Tree, q: Array, qd: Array, springs: Iterable[Tie] | None = None) -> Array:
+def spring_forces(tree: Tree, q: Array, qd: Array, springs: Iterable[DriveSpring] | None = None) -> Array:
     """The forces (nv) that hold the included springs, or those that are given, at a state: what they need alone."""
     return _needed(tree.nv, ties(tree) if springs is None else springs, lambda tie: tie.spring.torque(tie.state(q, qd)))
 
@@ -195,17 +195,17 @@ def spring_matrices(tree: Tree, q: Array, qd: Array) -> SpringMatrices:
     return SpringMatrices(np.array(stiffness), np.array(damping))
 
 
-def tied_column(tie: Tie, number: str, q: Array, qd: Array) -> Array:
+def tied_column(tie: DriveSpring, number: str, q: Array, qd: Array) -> Array:
     """The derivative (nv, 1) of `spring_forces` by one of the numbers in which a spring is linear."""
     return _needed(len(qd), [tie], lambda tie: tie.spring.torque_by(number, tie.state(q, qd)))[:, None]
 
 
-def stored_by(tie: Tie, number: str, q: Array, qd: Array) -> Scalar:
+def stored_by(tie: DriveSpring, number: str, q: Array, qd: Array) -> Scalar:
     """The derivative of `spring_energy` by one of the numbers in which a spring is linear."""
     return tie.spring.energy_by(number, tie.state(q, qd))
 
 
-def _needed(size: int, springs: Iterable[Tie], torque: Callable[[Tie], Scalar]) -> Array:
+def _needed(size: int, springs: Iterable[DriveSpring], torque: Callable[[DriveSpring], Scalar]) -> Array:
     found: list[Scalar] = [0.0] * size
     for tie in springs:
         P = torque(tie)

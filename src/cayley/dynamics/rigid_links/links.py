@@ -22,14 +22,14 @@ import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.rigid_links.moments import NOTHING, Moments
-from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, turns_of
+from cayley.dynamics.rigid_links.moments import NOTHING, LinkMoments
+from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import HERE, Pose, frame_with_z
 from cayley.model.constraints import check_independent
 from cayley.model.elementary_motions import ROOT as ROOT
 from cayley.model.elementary_motions import elementary_motions
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.masses import check_has_masses
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.planar_rotations import AroundZ
 
 
-class Place(NamedTuple):
+class JointPlacement(NamedTuple):
     """Where a joint is in its parent, in scalars of any kind: three turns, the origin (3), and what is added to the
     joint's angle, if that is not part of the last turn."""
 
-    turns: tuple[Any, Turn, Turn]  # the first may be any that has the methods of `GeneralTurn`
+    turns: tuple[Any, PlanarRotation, PlanarRotation]  # the first may be any that has the methods of `GeneralTurn`
     origin: Array
     shift: Scalar = None
 
@@ -57,12 +57,12 @@ class Link:
 
     name: str  # of its joint
     parent: int  # ROOT, or the number of the link before it
-    motion: Motion
+    motion: JointKind
     coordinates: slice  # in q
     columns: slice  # in the velocity
     placement: Array  # of the joint's frame in the parent's, (4, 4)
-    moments: Moments = NOTHING
-    place: Place | None = None
+    moments: LinkMoments = NOTHING
+    place: JointPlacement | None = None
     turns_unseen: bool = False  # a last link, symmetric about its axis: its axes need not turn with it
 
     __repr__ = brief
@@ -106,7 +106,7 @@ class Link:
         return self.motion.subspace(np.zeros(self.motion.nq))
 
     @cached_property
-    def _turns(self) -> tuple[Any, Turn, Turn]:
+    def _turns(self) -> tuple[Any, PlanarRotation, PlanarRotation]:
         return turns_of(self.placement[:3, :3]) if self.place is None else self.place.turns
 
     def offset(self, q: Array) -> Array:
@@ -136,7 +136,7 @@ class Link:
         """A (3, 3)."""
         return np.stack([self.inwards(e, q) for e in np.eye(3)], axis=1)
 
-    def _moved(self, gamma: Turn, q: Array) -> AroundZ | Turn:
+    def _moved(self, gamma: PlanarRotation, q: Array) -> AroundZ | PlanarRotation:
         if self.turns_unseen or self.is_prismatic:
             return gamma
         if self.turns_about_axis:
@@ -148,8 +148,8 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The links of a mechanism, parents first; gravity in the root's frame; and where the bodies are: (link or ROOT,
-    pose in it)."""
+    """The links of a mechanism, parents first, gravity in the root's frame, and the places of the bodies: (link or
+    ROOT, pose in it)."""
 
     name: str
     links: tuple[Link, ...]
@@ -200,7 +200,7 @@ class Links:
             for name, (i, pose) in self.bodies.items()}
         return replace(self, links=links, bodies=bodies, gravity=start[:3, :3].T @ self.gravity)
 
-    def with_moments(self, moments: Sequence[Moments]) -> Links:
+    def with_moments(self, moments: Sequence[LinkMoments]) -> Links:
         return replace(self, links=tuple(replace(link, moments=m) for link, m in zip(self.links, moments, strict=True)))
 
     def placed(self, placements: Sequence[Array]) -> Links:
@@ -229,12 +229,12 @@ def joint_links(tree: Tree) -> Links:
     for body in tree.bodies:
         number, pose = bodies[body.name]
         if number != ROOT:
-            carried[number] = carried[number].plus(Moments.of(body).seen_from(*pose))
+            carried[number] = carried[number].plus(LinkMoments.of(body).seen_from(*pose))
     places = {name: (number, pose.matrix) for name, (number, pose) in bodies.items()}
     return Links(tree.name, links, np.asarray(tree.gravity), places, tree.nq, tree.nv).with_moments(carried)
 
 
-def _axis_to_z(motion: Motion) -> Array:
+def _axis_to_z(motion: JointKind) -> Array:
     return np.eye(4) if motion.screw is None else Pose(frame_with_z(motion.screw.axis), np.zeros(3)).matrix
 
 
@@ -267,7 +267,7 @@ def at_child(wrench: Array, pose: Pose) -> Array:
     return np.concatenate([pose.R.T @ f, pose.R.T @ (n - np.cross(pose.p, f))])
 
 
-def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
+def joined_moments(tree: Tree, group: tuple[int, ...]) -> LinkMoments:
     """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants.
     """
     places = {group[0]: HERE}
@@ -276,5 +276,5 @@ def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
         if body not in places:
             placement = Pose.of(tree.joints[body - 1].placement)
             places[body] = places[tree.parents[body - 1]].then(placement)
-        total = total.plus(Moments.of(tree.bodies[body]).seen_from(*places[body]))
+        total = total.plus(LinkMoments.of(tree.bodies[body]).seen_from(*places[body]))
     return total

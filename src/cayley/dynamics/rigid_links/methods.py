@@ -49,7 +49,7 @@ def check_method(name: str, method: str, methods: Mapping[str, Method]) -> None:
         raise ConventionError(f"{name} has no method {method!r}{advice} The methods are {', '.join(methods)}")
 
 
-class KernelOfMethod(MechanismKernel[Result]):
+class MethodKernel(MechanismKernel[Result]):
     """The kernel of one method of a function of a mechanism."""
 
     whole: KernelWithMethods[Result]
@@ -66,10 +66,10 @@ class KernelWithMethods(MechanismKernel[Result]):
     qdd)` by another."""
 
     methods: Mapping[str, Method] = {}
-    _make: Callable[[str], KernelOfMethod[Result]]
+    _make: Callable[[str], MethodKernel[Result]]
     _made_by: Callable[[Tree], KernelWithMethods[Result]]
 
-    def using(self, method: str) -> KernelOfMethod[Result]:
+    def using(self, method: str) -> MethodKernel[Result]:
         """The kernel of a method by its name; made once. The names are `methods`; it has the `with_inputs` of this one.
         """
         self.check_method(method)
@@ -91,7 +91,7 @@ class KernelWithMethods(MechanismKernel[Result]):
         """Check that a method of this name exists."""
         check_method(self.__name__, method, self.methods)
 
-    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], KernelOfMethod[Any]], *,
+    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], MethodKernel[Any]], *,
                      made_by: Callable[[Tree], KernelWithMethods[Any]]) -> Self:
         """The kernel with its other methods by name; `made_by` is the function of a module that gives all of it."""
         self.tree = tree

@@ -26,9 +26,9 @@ import numpy as np
 from cayley.compiler.tracing.nominal_values import cleared, is_present, is_symbolic, nominal, samples
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.geometry.pose import Pose, frame_with_z
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
 
 _PARALLEL = 1e-12  # sine below which axes are parallel
@@ -141,7 +141,7 @@ def _x_direction(links: Links, number: int) -> Array | None:
     return None
 
 
-def _axis(motion: Motion) -> Array:
+def _axis(motion: JointKind) -> Array:
     return np.array([0.0, 0.0, 1.0]) if motion.screw is None else np.asarray(motion.screw.axis)
 
 
@@ -167,7 +167,7 @@ def _beside(point: Array) -> Array | None:
     return np.array([x, y, 0.0]) if np.hypot(x, y) > 1e-12 else None
 
 
-def _own_direction(moments: Moments) -> Array:
+def _own_direction(moments: LinkMoments) -> Array:
     """For a last link: x towards its centre of mass, or along a principal axis of what is seen along z."""
     mass, first, second = _nominal(moments)
     across = np.array([*first[:2], 0.0])
@@ -178,9 +178,9 @@ def _own_direction(moments: Moments) -> Array:
     return np.array([np.cos(angle), np.sin(angle), 0.0])
 
 
-def _nominal(moments: Moments) -> Moments:
+def _nominal(moments: LinkMoments) -> LinkMoments:
     mass, first, second = map(nominal, moments)
-    return Moments(float(mass), first, second)
+    return LinkMoments(float(mass), first, second)
 
 
 def _reach(links: Links, number: int, changes: list[Array], root: Array) -> Array:
@@ -233,7 +233,7 @@ def without_unseen_turns(links: Links, seen: Container[int] = ()) -> Links:
                    links=tuple(replace(link, turns_unseen=u) for link, u in zip(links.links, unseen, strict=True)))
 
 
-def _is_symmetric(moments: Moments) -> bool:
+def _is_symmetric(moments: LinkMoments) -> bool:
     second = samples(moments.second)
     size = _ROUNDING * np.abs(second.reshape(len(second), 9)).max(axis=1)
     across = [moments.first[0], moments.first[1], moments.second[0, 2], moments.second[1, 2]]
@@ -241,17 +241,17 @@ def _is_symmetric(moments: Moments) -> bool:
     return bool(even.all()) and not any(is_present(moment) for moment in across)
 
 
-def _shared(motion: Motion, moments: Moments) -> Moments:
+def _shared(motion: JointKind, moments: LinkMoments) -> LinkMoments:
     mass, first, second = motion.shared_moments
-    return Moments(moments.mass * mass, moments.first * first, moments.second * second)
+    return LinkMoments(moments.mass * mass, moments.first * first, moments.second * second)
 
 
-def _size(moments: Moments) -> tuple[Array, ...]:
+def _size(moments: LinkMoments) -> tuple[Array, ...]:
     """The largest (k) that each kind of moment could have been in each sample, to know what is rounding."""
     return tuple(np.abs(samples(m)).reshape(len(samples(m)), -1).max(axis=-1) for m in moments)
 
 
-def _without_rounding(moments: Moments, sizes: tuple[Array, ...]) -> Moments:
+def _without_rounding(moments: LinkMoments, sizes: tuple[Array, ...]) -> LinkMoments:
     mass, first, second = (
         cleared(np.stack([m]), _ROUNDING * size)[0] for m, size in zip(moments, sizes, strict=True))
-    return Moments(mass if is_symbolic(mass) else float(mass), first, second)
+    return LinkMoments(mass if is_symbolic(mass) else float(mass), first, second)

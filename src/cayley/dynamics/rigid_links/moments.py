@@ -23,7 +23,7 @@ from cayley.model.parts import Body, BodyByMoments
 from cayley.model.tree import Tree
 
 
-class Moments(NamedTuple):
+class LinkMoments(NamedTuple):
     """Mass [kg], first moment (3) [kg m] and Euler tensor (3, 3) [kg m^2] about the origin of a frame, in its axes."""
 
     mass: Scalar
@@ -31,22 +31,22 @@ class Moments(NamedTuple):
     second: Array
 
     @staticmethod
-    def of(body: Body) -> Moments:
+    def of(body: Body) -> LinkMoments:
         """The moments of a body in its own frame; an unknown mass counts as none."""
-        return Moments(*body.moments)
+        return LinkMoments(*body.moments)
 
-    def seen_from(self, R: Array, p: Array) -> Moments:
+    def seen_from(self, R: Array, p: Array) -> LinkMoments:
         """The same distribution in a frame in which this one has the axes `R` and the origin `p`."""
         first = R @ self.first
         crossed = np.outer(first, p)
-        return Moments(self.mass, first + self.mass * p,
+        return LinkMoments(self.mass, first + self.mass * p,
                        R @ self.second @ R.T + crossed + crossed.T + self.mass * np.outer(p, p))
 
-    def plus(self, other: Moments) -> Moments:
-        return Moments(self.mass + other.mass, self.first + other.first, self.second + other.second)
+    def plus(self, other: LinkMoments) -> LinkMoments:
+        return LinkMoments(self.mass + other.mass, self.first + other.first, self.second + other.second)
 
-    def minus(self, other: Moments) -> Moments:
-        return Moments(self.mass - other.mass, self.first - other.first, self.second - other.second)
+    def minus(self, other: LinkMoments) -> LinkMoments:
+        return LinkMoments(self.mass - other.mass, self.first - other.first, self.second - other.second)
 
     @property
     def inertia(self) -> Array:
@@ -69,7 +69,7 @@ class Moments(NamedTuple):
         return np.trace(centered) * np.eye(3) - centered
 
 
-NOTHING = Moments(0.0, np.zeros(3), np.zeros((3, 3)))
+NOTHING = LinkMoments(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 MOMENT_NAMES = ("m", "ux", "uy", "uz", "Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz")
@@ -77,12 +77,12 @@ _ROWS, _COLUMNS = np.triu_indices(3)
 _PINOCCHIO = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
-def vector_from_moments(moments: Moments) -> Array:
+def vector_from_moments(moments: LinkMoments) -> Array:
     """The ten numbers (10) of a link."""
     return np.array([moments.mass, *moments.first, *np.asarray(moments.second)[_ROWS, _COLUMNS]])
 
 
-def moments_from_vector(ten: Array) -> Moments:
+def moments_from_vector(ten: Array) -> LinkMoments:
     """
     >>> moments_from_vector(np.arange(10.0)).second[0]
     array([4., 5., 6.])
@@ -90,7 +90,7 @@ def moments_from_vector(ten: Array) -> Moments:
     second = np.empty((3, 3), dtype=np.asarray(ten).dtype)
     second[_ROWS, _COLUMNS] = ten[4:]
     second[_COLUMNS, _ROWS] = ten[4:]
-    return Moments(ten[0], ten[1:4], second)
+    return LinkMoments(ten[0], ten[1:4], second)
 
 
 def moved(R: Array, p: Array) -> Array:
@@ -104,13 +104,13 @@ def moved(R: Array, p: Array) -> Array:
         [vector_from_moments(moments_from_vector(unit).seen_from(R, p)) for unit in np.eye(10, dtype=R.dtype)], axis=1)
 
 
-def inertia_vector_from_moments(moments: Moments) -> Array:
+def inertia_vector_from_moments(moments: LinkMoments) -> Array:
     """(m, mc, I about the origin) (10) in the order of Pinocchio's dynamic parameters."""
     I = moments.inertia
     return np.array([moments.mass, *moments.first, *[I[place] for place in _PINOCCHIO]])
 
 
-def moments_from_inertia_vector(ten: Array) -> Moments:
+def moments_from_inertia_vector(ten: Array) -> LinkMoments:
     """The moments of a link from (m, mc, I about the origin).
 
     >>> moments_from_inertia_vector([2.0, 0, 0, 0, 5.0, 0, 4.0, 0, 0, 3.0]).second.diagonal()
@@ -119,7 +119,7 @@ def moments_from_inertia_vector(ten: Array) -> Moments:
     xx, xy, yy, xz, yz, zz = (ten[k] for k in range(4, 10))
     half = (xx + yy + zz) / 2
     second = [np.stack([half - xx, -xy, -xz]), np.stack([-xy, half - yy, -yz]), np.stack([-xz, -yz, half - zz])]
-    return Moments(ten[0], np.stack([ten[1], ten[2], ten[3]]), np.stack(second))
+    return LinkMoments(ten[0], np.stack([ten[1], ten[2], ten[3]]), np.stack(second))
 
 
 def tree_with_inertia_vectors(tree: Tree, vectors: Mapping[str, Array]) -> Tree:
@@ -136,7 +136,7 @@ def tree_with_inertia_vectors(tree: Tree, vectors: Mapping[str, Array]) -> Tree:
         vector = vectors.get(body.name)
         if vector is not None:
             if is_symbolic(vector):
-                suppose(vector, in_general_position(inertia_vector_from_moments(Moments.of(body))))
+                suppose(vector, in_general_position(inertia_vector_from_moments(LinkMoments.of(body))))
             body = BodyByMoments.of(body.name, *moments_from_inertia_vector(vector))
         bodies.append(body)
     return replace(tree, bodies=tuple(bodies))

@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array, Scalar
 _ROUNDING = 4e-15  # sines this small are the rounding of constants
 
 
-class Turn(NamedTuple):
+class PlanarRotation(NamedTuple):
     """A planar rotation by its cosine and sine."""
 
     c: Scalar
@@ -73,7 +73,7 @@ class Turn(NamedTuple):
 class AroundZ(NamedTuple):
     """A turn about z and then a rotation matrix."""
 
-    turn: Turn
+    turn: PlanarRotation
     R: Array
 
     def forth(self, v: Array) -> Array:
@@ -101,27 +101,27 @@ class GeneralTurn(NamedTuple):
         return self.R @ T @ self.R.T
 
 
-NO_TURN = Turn(1.0, 0.0)
+NO_TURN = PlanarRotation(1.0, 0.0)
 
 
-def turn_about_z(constant: Turn, angle: Scalar) -> Turn:
+def turn_about_z(constant: PlanarRotation, angle: Scalar) -> PlanarRotation:
     """The turn by a joint's angle after a constant one."""
     c = np.cos(angle)
     s = np.sin(angle)
     quarters: dict[tuple[Scalar, ...], tuple[Scalar, Scalar]] = {
         (1.0, 0.0): (c, s), (0.0, 1.0): (-s, c), (-1.0, 0.0): (-c, -s), (0.0, -1.0): (s, -c)}
     if not is_symbolic(np.array(constant)) and constant in quarters:
-        return Turn(*quarters[constant])
+        return PlanarRotation(*quarters[constant])
     shifted = angle + np.arctan2(constant.s, constant.c)
-    return Turn(np.cos(shifted), np.sin(shifted))
+    return PlanarRotation(np.cos(shifted), np.sin(shifted))
 
 
-def turns_of(R: Array) -> tuple[Turn | GeneralTurn, Turn, Turn]:
+def turns_of(R: Array) -> tuple[PlanarRotation | GeneralTurn, PlanarRotation, PlanarRotation]:
     """The turns of `zxz`; of a rotation that depends on inputs, where these turns might have no values, itself."""
     return (GeneralTurn(R), NO_TURN, NO_TURN) if is_symbolic(R) and not _vanishes(R[0, 2]) else zxz(R)
 
 
-def zxz(R: Array) -> tuple[Turn, Turn, Turn]:
+def zxz(R: Array) -> tuple[PlanarRotation, PlanarRotation, PlanarRotation]:
     """Rz(beta) Rx(alpha) Rz(gamma) of a constant rotation (3, 3), with beta zero wherever that is possible."""
     sine = np.hypot(R[0, 2], R[1, 2])
     beta = NO_TURN if _vanishes(R[0, 2]) else exact(-R[1, 2] / sine, R[0, 2] / sine)
@@ -132,13 +132,13 @@ def zxz(R: Array) -> tuple[Turn, Turn, Turn]:
     return beta, exact(R[2, 2], -second[2]), exact(first[0], -first[1])
 
 
-def exact(c: Scalar, s: Scalar) -> Turn:
+def exact(c: Scalar, s: Scalar) -> PlanarRotation:
     """A turn whose cosine and sine are 0 and 1 where only rounding keeps them from it."""
     if _vanishes(c):
-        return Turn(0.0, float(np.sign(nominal(s))))
+        return PlanarRotation(0.0, float(np.sign(nominal(s))))
     if _vanishes(s):
-        return Turn(float(np.sign(nominal(c))), 0.0)
-    return Turn(c, s) if is_symbolic(c) or is_symbolic(s) else Turn(float(c), float(s))
+        return PlanarRotation(float(np.sign(nominal(c))), 0.0)
+    return PlanarRotation(c, s) if is_symbolic(c) or is_symbolic(s) else PlanarRotation(float(c), float(s))
 
 
 def _vanishes(x: Scalar) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import LinkMoments
 
 _TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 
@@ -38,7 +38,7 @@ def insertion(link: Link) -> Array:
     return Q
 
 
-def pseudo_inertia(moments: Moments) -> Array:
+def pseudo_inertia(moments: LinkMoments) -> Array:
     """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1).
     """
     first = moments.first[:, None]
@@ -82,27 +82,27 @@ def transform_derivatives(links: Links, q: Array) -> Derivatives:
                        [np.stack([np.stack(row) for row in rows]) for rows in second[1:]])
 
 
-class Moving(NamedTuple):
+class MovingMatrix(NamedTuple):
     """A matrix, homogeneous or of rotation, and its first and second derivatives by time."""
 
     W: Array
     dW: Array
     ddW: Array
 
-    def carried(self, A: Array, Q: Array, qd: Scalar, qdd: Scalar) -> Moving:
+    def carried(self, A: Array, Q: Array, qd: Scalar, qdd: Scalar) -> MovingMatrix:
         """The next link's, which moves by A in this one, with dA/dq = A Q."""
         AQ = A @ Q                                                                      # (5.2.10b)
         W = self.W @ A                                                                  # (5.2.10a)
         dW = self.dW @ A + self.W @ AQ * qd                                             # (5.2.10b)
         ddW = self.ddW @ A + 2 * self.dW @ AQ * qd + self.W @ (AQ @ Q) * (qd * qd) + self.W @ AQ * qdd    # (5.2.10c)
-        return Moving(W, dW, ddW)
+        return MovingMatrix(W, dW, ddW)
 
 
-def at_rest(size: int) -> Moving:
-    return Moving(np.eye(size), np.zeros((size, size)), np.zeros((size, size)))
+def at_rest(size: int) -> MovingMatrix:
+    return MovingMatrix(np.eye(size), np.zeros((size, size)), np.zeros((size, size)))
 
 
-def moving_transforms(links: Links, q: Array, qd: Array, qdd: Array) -> list[Moving]:
+def moving_transforms(links: Links, q: Array, qd: Array, qdd: Array) -> list[MovingMatrix]:
     """W, W' and W'' (4, 4) of each link of a chain."""
     found = [at_rest(4)]
     for i, link in enumerate(links.links):

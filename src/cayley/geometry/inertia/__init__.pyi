@@ -71,7 +71,7 @@ from cayley.geometry.inertia.solids import (
 )
 from cayley.geometry.inertia.tensors import (
     InertiaSymmetry,
-    Moments,
+    MassMoments,
     PrincipalInertia,
     check_invertible_inertia,
     euler_tensor_about_center,
@@ -102,8 +102,8 @@ __all__ = [
     "Consistency",
     "InertiaSymmetry",
     "LinkWrench",
+    "MassMoments",
     "MassProperties",
-    "Moments",
     "MomentumState",
     "PrincipalInertia",
     "SteadyPrecession",

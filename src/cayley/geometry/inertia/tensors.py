@@ -42,7 +42,7 @@ from cayley.geometry.tensors.projections import eigenspaces, spectral_decomposit
 from cayley.showing import brief
 
 
-class Moments(NamedTuple):
+class MassMoments(NamedTuple):
     mass: Scalar
     center: Array
     inertia: Array
@@ -67,7 +67,7 @@ def pseudo_inertia(mass: Scalar, center: Array, inertia: Array) -> Array:
 
 
 @kernel("(4,4)->(),(3),(3,3)")
-def moments_from_pseudo_inertia(H: Array) -> Moments:
+def moments_from_pseudo_inertia(H: Array) -> MassMoments:
     """Mass, centre of mass and inertia tensor about the origin; without mass the centre is the origin.
 
     >>> moments_from_pseudo_inertia(pseudo_inertia(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 6.0, 5.0]))).center
@@ -75,7 +75,7 @@ def moments_from_pseudo_inertia(H: Array) -> Moments:
     """
     mass = H[3, 3]
     center = where(mass == 0, 0.0, H[:3, 3] / where(mass == 0, 1.0, mass))
-    return Moments(mass, center, inertia_from_euler_tensor(H[:3, :3]))
+    return MassMoments(mass, center, inertia_from_euler_tensor(H[:3, :3]))
 
 
 @kernel("(3),(3,3)->(3,3)", check=lambda w, I: check_symmetric(I))
@@ -183,9 +183,9 @@ class InertiaSymmetry:
     axis: Array | None
     """The axis of symmetry of an axisymmetric inertia; None for the other kinds."""
     axial: float
-    """The moment about the axis of symmetry; the largest of a triaxial tensor; the one of a spherical."""
+    """The moment about the axis of symmetry (triaxial: the largest moment)."""
     transverse: float
-    """The moment about every axis across it; the smallest of a triaxial tensor; the one of a spherical."""
+    """The moment about every axis across it (triaxial: the smallest moment)."""
 
 
 def principal_inertia(I: ArrayLike) -> PrincipalInertia:

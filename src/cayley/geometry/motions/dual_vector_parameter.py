@@ -180,7 +180,7 @@ def _rate(c: Dual, w: Dual, hand: float) -> Array:
 
 
 @shown_briefly
-class JointLines(NamedTuple):
+class DualLines(NamedTuple):
     directions: Array
     moments: Array
 
@@ -199,7 +199,7 @@ class ActiveJacobian:
 
 
 @kernel("(n,4)->(n,3),(n,3)")
-def joint_lines(table: Array) -> JointLines:
+def joint_lines(table: Array) -> DualLines:
     """The joint axes as lines in the base frame: rows `directions` K_i, `moments` K*_i. Mladenova (158)-(160).
 
     >>> joint_lines([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]]).moments
@@ -214,8 +214,8 @@ def joint_lines(table: Array) -> JointLines:
         moments.append(np.cross(T[:3, 3], T[:3, 2]))
         T = compose_poses.unchecked(T, pose_from_dual_quaternion.unchecked(dual_quaternion_from_joint(row)))
     if not directions:
-        return JointLines(np.zeros((0, 3)), np.zeros((0, 3)))
-    return JointLines(np.stack(directions), np.stack(moments))
+        return DualLines(np.zeros((0, 3)), np.zeros((0, 3)))
+    return DualLines(np.stack(directions), np.stack(moments))
 
 
 @kernel("(n,4),(n),(n)->(3),(3)")

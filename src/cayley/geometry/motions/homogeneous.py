@@ -42,7 +42,7 @@ from cayley.geometry.rotations.vector_parameter import check_vector_parameter, m
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-class Parts(NamedTuple):
+class MotionParts(NamedTuple):
     rotation: Array
     translation: Array
 

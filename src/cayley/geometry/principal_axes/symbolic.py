@@ -108,7 +108,7 @@ def second_level_radicals(a: Expr) -> list[Expr]:
 
 
 class PointMassSteps(NamedTuple):
-    """What diagonalizes the inertia of a point mass: z of the first level, u1 to u4 of the second, and c."""
+    """Quantities that diagonalize the inertia of a point mass: z of the first level, u1 to u4 of the second, and c."""
 
     inertia: Matrix
     z: Expr

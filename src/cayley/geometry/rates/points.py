@@ -117,7 +117,8 @@ def check_away_from_axis(p: ArrayLike, *_: object) -> None:
 
 @kernel("(3),(3)->(3),(3),()", check=check_away_from_axis)
 def angular_velocity_from_point(p: Array, v: Array) -> RecoveredVelocity:
-    """What the velocity `v` of one point `p` tells of an angular velocity: p x v / p.p, the part `normal` to p.
+    """The angular velocity as far as the velocity `v` of one point `p` determines it: p x v / p.p, the part `normal` to
+    p.
 
     The part along the unit vector `free` cannot be seen; take more points (`measured_points`). `defect` = v.p / |p|
     [m/s] is the part of v that no rotation gives. Yamamoto (1.26), limited as in spec E3-09.

@@ -18,7 +18,7 @@ from cayley.wording import shown
 
 
 @dataclass(frozen=True)
-class Cost:
+class StepCost:
     """Operations of a step."""
 
     multiplications: int
@@ -26,12 +26,12 @@ class Cost:
     functions: int = 0
     divisions: int = 0
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(self.multiplications + other.multiplications, self.additions + other.additions,
+    def __add__(self, other: StepCost) -> StepCost:
+        return StepCost(self.multiplications + other.multiplications, self.additions + other.additions,
                     self.functions + other.functions, self.divisions + other.divisions)
 
-    def times(self, number: int) -> Cost:
-        return Cost(number * self.multiplications, number * self.additions, number * self.functions,
+    def times(self, number: int) -> StepCost:
+        return StepCost(number * self.multiplications, number * self.additions, number * self.functions,
                     number * self.divisions)
 
     @property
@@ -45,11 +45,11 @@ class Cost:
         return f"{self.multiplications} m{divided} + {self.additions} a{called}"
 
 
-def cost_of(program: Kernel) -> Cost:
+def cost_of(program: Kernel) -> StepCost:
     """The operations of a kernel, each sine, cosine and tangent by itself."""
     found = program.operations()
     functions = sum(node.op in ("sin", "cos", "tan") for node in program.program().nodes)
-    return Cost(found.multiplications, found.additions, functions, found.divisions)
+    return StepCost(found.multiplications, found.additions, functions, found.divisions)
 
 
 # Tables 2 and 3: claims only; what they count is measured where Jacobians and dynamics are
@@ -60,8 +60,8 @@ class JacobianClaim:
     """A row of Table 2 for n joints."""
 
     method: str
-    matrices: Cost
-    vector_parameters: Cost
+    matrices: StepCost
+    vector_parameters: StepCost
 
     @property
     def change(self) -> tuple[float, float, float]:
@@ -81,11 +81,11 @@ def jacobian_claims(n: int = 6) -> tuple[JacobianClaim, ...]:
             ("Renaud", (30, -87, 15, -66, 2, -2), (24, -52, 22, -60)),
             ("Paul", (30, -25, 15, -22, 2, 0), (24, -26, 22, -26)),
             ("Orin and Schrader", (30, -18, 14, -15, 2, 0), (24, -10, 22, -12))]
-    return tuple(JacobianClaim(name, Cost(m * n + k, a * n + l, f * n + g), Cost(p * n + q, r * n + s, n))
+    return tuple(JacobianClaim(name, StepCost(m * n + k, a * n + l, f * n + g), StepCost(p * n + q, r * n + s, n))
                  for name, (m, k, a, l, f, g), (p, q, r, s) in rows)
 
 
-def dynamics_claims(n: int = 6) -> dict[str, Cost]:
+def dynamics_claims(n: int = 6) -> dict[str, StepCost]:
     """Table 3, the rows with complete formulas; those of Luh and of Orin are exchanged there, spec E-75.
 
     >>> dynamics_claims(6)["vector-parameter"]
@@ -96,7 +96,7 @@ def dynamics_claims(n: int = 6) -> dict[str, Cost]:
         "Hollerbach 4x4": (830, -592, 675, -464), "Hollerbach 3x3": (412, -277, 320, -201),
         "Luh, Armstrong": (150, -48, 131, -48), "Orin, McGhee, Vukobratovic": (137, -22, 101, -11),
         "Nakamura": (133, -17, 106, -19), "vector-parameter": (138, -53, 143, -66)}
-    return {name: Cost(m * n + k, a * n + l) for name, (m, k, a, l) in rows.items()}
+    return {name: StepCost(m * n + k, a * n + l) for name, (m, k, a, l) in rows.items()}
 
 
 def _check_count(number: int, what: str) -> None:
@@ -104,7 +104,7 @@ def _check_count(number: int, what: str) -> None:
         raise GeometryError(f"the number of {what} is a whole number, 1 or more, not {shown(number)}")
 
 
-def _change(before: Cost, after: Cost) -> tuple[float, float, float]:
+def _change(before: StepCost, after: StepCost) -> tuple[float, float, float]:
     pairs = [(before.products, after.products), (before.additions, after.additions)]
     pairs.append((sum(p[0] for p in pairs), sum(p[1] for p in pairs)))
     return tuple(100.0 * (new / old - 1.0) for old, new in pairs)  # type: ignore[return-value]

@@ -55,7 +55,7 @@ def arctangent_ratio(x2: Scalar, w: Scalar = 1.0) -> Scalar:
 
 
 def _split(t2: Scalar) -> tuple[Scalar, ...]:
-    """Whether the series serves, its argument, and the angle of the closed form, each harmless where not used."""
+    """Condition for the series, its argument, and the angle of the closed form, each harmless where not used."""
     small = t2 < 1.0
     return small, where(small, t2, 0.0), np.sqrt(where(small, 1.0, t2))
 

@@ -86,7 +86,7 @@ def rank(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None 
 
 def involutivity(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                  tolerance: float = TOLERANCE) -> Involutivity:
-    """Whether brackets of fields lead out of what they span, at states (..., n) or at SymPy's symbols (n).
+    """Involutivity of fields: tell if their brackets leave their span, at states (..., n) or at SymPy's symbols (n).
 
     >>> import numpy as np
     >>> print(involutivity([lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0], lambda x: [0.0, 0.0, 1.0]], [0.1, 0.2, 0.3]))

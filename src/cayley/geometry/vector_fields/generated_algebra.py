@@ -65,8 +65,8 @@ class ControllabilityAlgebra:
 def controllability_algebra(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                             tolerance: float = TOLERANCE, depth: int | None = None) -> ControllabilityAlgebra:
     """The algebra of a drift and the fields of inputs, at states (..., n) or at SymPy's symbols (n): to brackets of
-    `depth` fields, unless the algebra ends before. If nothing is said, until the rank is n, with and without the drift,
-    or cannot be; of at most n fields, and at singular states, which have a larger rank near, of 2 n + 2.
+    `depth` fields, unless the algebra ends before. By default until the rank is n, with and without the drift, or
+    cannot be: with brackets of at most n fields, or 2 n + 2 at singular states, which have a larger rank nearby.
 
     >>> import numpy as np
     >>> car = controllability_algebra(lambda x: [0.0, 0.0, 0.0], [lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0],

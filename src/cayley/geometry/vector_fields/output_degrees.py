@@ -226,7 +226,7 @@ class Linearisability:
 def linearisability(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                     equilibrium: ArrayLike | None = None, tolerance: float = TOLERANCE) -> Linearisability:
     """The verdict on whether feedback makes x' = f(x) + sum gi(x) ui linear near states (..., n), or at SymPy's symbols
-    (n). The equilibrium (n) is 0, if nothing is said.
+    (n). The equilibrium (n) is 0 by default.
 
     >>> import numpy as np
     >>> print(linearisability(lambda x: [x[1], -np.sin(x[0])], [lambda x: [0.0, 1.0]], [0.3, 0.0]))

@@ -121,7 +121,7 @@ def closing_kernel(tree: Tree) -> MechanismKernel:
 
 
 def _kernel(tree: Tree, given: int, text: Callable[..., Array], name: str, unit: str, sentence: str) -> MechanismKernel:
-    """The kernel of a text of q and so many derivatives of the coordinates of the actuated joints."""
+    """The kernel of a text of q and a number of derivatives of the coordinates of the actuated joints."""
     check_determined(tree)
     signature = f"(q){f',({len(tree.actuated_velocities)})' * given}->({'q' if unit == 'q' else 'v'})"
     return sized_kernel(tree, signature, text, name, unit=unit, sentence=sentence, explain=_explanation(tree))

@@ -24,7 +24,7 @@ from cayley.model.tree import Tree
 _REST = np.zeros(3)
 
 
-class Held(NamedTuple):
+class ConstraintRows(NamedTuple):
     """Rows of constraints at a state: A (rows, nv), residual, rates and drift (rows)."""
 
     A: Array
@@ -38,7 +38,7 @@ class TurnedLoop(NamedTuple):
     and not along those of the body from which both hang."""
 
     rows: slice
-    held: Held
+    held: ConstraintRows
     R: Array
 
 
@@ -90,7 +90,7 @@ def _turned(tree: Tree, loop: Constraint, first_row: int, ends: list[_End], side
             columns[place] = np.stack([row.rate for row in loop.rows(moved, [])])
     rows = slice(first_row, first_row + len(loop.row_names))
     found = [np.stack(each) for each in zip(*loop.rows(moving, []), strict=True)]
-    return TurnedLoop(rows, Held(np.stack(columns, axis=1), *found), R)
+    return TurnedLoop(rows, ConstraintRows(np.stack(columns, axis=1), *found), R)
 
 
 def _end(steps: list[Step], qd: Array) -> _End:

@@ -28,7 +28,8 @@ _TOUCHING = 1e-9  # rad or m
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Limits (nq,), infinite where there is none; which coordinates turn; which joints the frame depends on."""
+    """Limits (nq,), infinite where there is none, the coordinates that turn, and the joints that the frame depends on.
+    """
 
     lower: Array
     upper: Array

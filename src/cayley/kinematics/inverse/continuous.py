@@ -1,9 +1,9 @@
 """A list of poses solved one after the other on one continuous posture.
 
-Rates, or the two solutions before, predict the next solution; Newton's method corrects; what is found must be near what
-was predicted. Otherwise the next pose is approached on the way between the two, in steps that are halved until they
-succeed. If the smallest does not help, the posture is lost: the way ends at the edge of the workspace, or at a singular
-posture where branches meet. That is told, and nothing jumps to another branch."""
+Rates, or the two previous solutions, predict the next solution, and Newton's method corrects it. The result must be
+near the prediction. Otherwise the next pose is approached on the way between the two, in steps that are halved until
+they succeed. If the smallest does not help, the posture is lost: the way ends at the edge of the workspace, or at a
+singular posture where branches meet. That is told, and nothing jumps to another branch."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.rows import check_holonomic
-from cayley.kinematics.continuation import Shares
+from cayley.kinematics.continuation import Progress
 from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.inverse.bounds import limits_crossed
 from cayley.kinematics.inverse.goal import Goal, Task, named_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
-from cayley.kinematics.inverse.tracking import Moment, moment_kernel
+from cayley.kinematics.inverse.tracking import TrackingError, moment_kernel
 from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_on
@@ -117,7 +117,7 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
     return PostureResult(found, residual, smallest, reached, reason, limits_crossed(tree, found[:reached]))
 
 
-def _looking(tree: Tree, frame: str, task: Task) -> Kernel[Moment]:
+def _looking(tree: Tree, frame: str, task: Task) -> Kernel[TrackingError]:
     """The kernel of what is missing of a pose; below the rows of the task, those of the constraints that tie the joints
     on the way to the frame, which are to be kept."""
     tied = constraints_on(tree, tree.path(tree.body_number(tree.frame(frame).body)))
@@ -129,13 +129,13 @@ def _looking(tree: Tree, frame: str, task: Task) -> Kernel[Moment]:
     return kept(tree, ("tied moment", frame, task), lambda: _tied_moment_kernel(tree, frame, task, tied))
 
 
-def _tied_moment_kernel(tree: Tree, frame: str, task: Task, tied: tuple[Constraint, ...]) -> Kernel[Moment]:
+def _tied_moment_kernel(tree: Tree, frame: str, task: Task, tied: tuple[Constraint, ...]) -> Kernel[TrackingError]:
     free = moment_kernel(tree, frame, task, "rotation vector")
     goal = Goal(tree, None, None, tied)
     sizes = goal.sizes
     no_time = np.zeros(())
 
-    def text(q: Array, target: Array, twist: Array) -> Moment:
+    def text(q: Array, target: Array, twist: Array) -> TrackingError:
         seen = free(q, target, twist)
         return seen._replace(error=np.concatenate([seen.error, goal.missing(q, no_time).opening / sizes]),
                              jacobian=np.concatenate([seen.jacobian, goal.jacobian(q, no_time) / sizes[:, None]]),
@@ -149,7 +149,7 @@ def _tied_moment_kernel(tree: Tree, frame: str, task: Task, tied: tuple[Constrai
 class _March:
     """The predictor and corrector of one task."""
 
-    def __init__(self, look: Kernel[Moment], move: Kernel, rows: int, nv: int, tolerance: float,
+    def __init__(self, look: Kernel[TrackingError], move: Kernel, rows: int, nv: int, tolerance: float,
                  secondary: Callable[[Array], Array] | None, portion: float) -> None:
         self._look = look
         self._rows = rows  # of the task; those of constraints are below them
@@ -196,7 +196,7 @@ class _March:
         return found
 
     def _way(self, q: Array, first: Array, goal: Array, twist: Array) -> Array | None:
-        walk = Shares(1, 0.5)
+        walk = Progress(1, 0.5)
         only = np.zeros(1, dtype=int)
         while walk.next[0] >= 0.5**_HALVINGS:
             done = float(walk.done[0])

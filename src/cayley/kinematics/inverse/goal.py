@@ -145,7 +145,7 @@ class Errors(NamedTuple):
     opening: Scalar
 
 
-class Missing(NamedTuple):
+class TaskError(NamedTuple):
     """The linear rows of the task that are missing [m], the angular ones [rad], and what constraints leave open."""
 
     linear: Any
@@ -167,11 +167,11 @@ class Goal:
         """The target in a signature: a pose, or the time, if a constraint depends on it."""
         return "(4,4)" if self.task else "()"
 
-    def missing(self, q: Array, target: Array) -> Missing:
+    def missing(self, q: Array, target: Array) -> TaskError:
         opening = [-residual_of(self.tree, each, q, self._time(target))[:each.positions] for each in self.constraints]
         linear, angular = task_error(self.tree, q, self.frame, target, self.task) if self.task and self.frame else (
             np.zeros(0), np.zeros(0))
-        return Missing(linear, angular, np.concatenate(opening) if opening else np.zeros(0))
+        return TaskError(linear, angular, np.concatenate(opening) if opening else np.zeros(0))
 
     def is_meant(self, q: Array) -> Scalar:
         """True if constraints that have two senses are kept in the right one."""
@@ -187,13 +187,13 @@ class Goal:
     def _time(self, target: Array) -> Scalar:
         return None if self.task else target
 
-    def weights(self, missing: Missing, size: float) -> Array:
+    def weights(self, missing: TaskError, size: float) -> Array:
         """Of each row; the lengths of the task are measured in the size of the chain, those of constraints in that of
         the machine."""
         task = [1.0 / size] * len(missing.linear) + [1.0] * len(missing.angular)
         return np.concatenate([task, 1.0 / self.sizes])
 
-    def square(self, missing: Missing) -> Scalar:
+    def square(self, missing: TaskError) -> Scalar:
         """The sum of the squares of what is missing [m, rad], and open, in the size of the machine."""
         parts = (missing.linear, missing.angular, missing.opening / self.sizes)
         return sum((part @ part for part in parts if len(part)), start=0.0)

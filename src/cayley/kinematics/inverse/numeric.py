@@ -34,7 +34,7 @@ from cayley.kinematics.inverse.search import (
     STALLED,
     Found,
     GoalSearch,
-    Search,
+    PoseSearch,
     first_of_each,
     iterations_of_a_call,
     quick_search,
@@ -163,7 +163,7 @@ class Solver:
     def _hopeless(self, targets: Array) -> Array:
         return np.linalg.norm(targets[:, :3, 3] - self._origin, axis=-1) > self._reach * (1 + 1e-9)
 
-    def _quick_result(self, made: Search, target: Array, tolerance: float) -> InverseKinematicsResult | None:
+    def _quick_result(self, made: PoseSearch, target: Array, tolerance: float) -> InverseKinematicsResult | None:
         found = quick_search(made, target)
         if found is None:
             return None
@@ -284,8 +284,8 @@ class InverseKinematicsResult(HoldsFunctions):
 
     @property
     def status(self) -> str | Array:
-        """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable
-        all the same)."""
+        """"solved", "unreachable" where the target is provably too far, or "not found" (the target may still be
+        unreachable)."""
         return _words(_STATUS, self._reason)
 
     @property

@@ -19,7 +19,7 @@ from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
-from cayley.kinematics.inverse.goal import Goal, Missing, named_kernel
+from cayley.kinematics.inverse.goal import Goal, TaskError, named_kernel
 from cayley.model.configuration_space import moving_joints
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
@@ -51,9 +51,8 @@ SETTLING = np.array([np.inf, -np.inf, 0.0,
 
 
 def search_step(goal: Goal, bounds: Bounds) -> Kernel[SearchState]:
-    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations; of one, if there are
-    constraints, of which a machine has so many that calls cost little beside them. A search that has ended stays where
-    it is."""
+    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations, or of one if there are
+    constraints, whose cost far exceeds that of a call. A search that has ended stays where it is."""
     def text(q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
         for _ in range(iterations_of_a_call(goal.constraints)):
             q, memory = _iteration(goal, bounds, q, memory, target, tolerance2)
@@ -76,7 +75,7 @@ def _iteration(goal: Goal, bounds: Bounds, q: Array, memory: Array, target: Arra
     return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(goal.tree, q, dq)), q), memory)
 
 
-def damped_step(goal: Goal, q: Array, target: Array, bounds: Bounds, missing: Missing, settling: Scalar) -> Array:
+def damped_step(goal: Goal, q: Array, target: Array, bounds: Bounds, missing: TaskError, settling: Scalar) -> Array:
     """The change dq (nv) of the coordinates that a damped step asks for."""
     tree = goal.tree
     rows = goal.weights(missing, bounds.size)
@@ -170,7 +169,7 @@ class Found(NamedTuple):
     state: Array
 
 
-class Search(NamedTuple):
+class PoseSearch(NamedTuple):
     """One search: `step` and `errors` are ufuncs, `starts(rows, first, count)` gives configurations (rows, count, nq),
     `hopeless(targets)` says which targets are out of reach, and `total` attempts of at most `calls` calls are made for
     the others."""
@@ -204,7 +203,7 @@ class GoalSearch:
         return self._tables[count, seed]
 
     def of(self, own: Array | None, tolerance: float, calls: int, attempts: int, seed: int = 0,
-           hopeless: Callable[[Array], Array] = lambda targets: np.zeros(len(targets), dtype=bool)) -> Search:
+           hopeless: Callable[[Array], Array] = lambda targets: np.zeros(len(targets), dtype=bool)) -> PoseSearch:
         """A search whose first attempts begin at configurations (n, nq) that targets have of their own, if they have
         any, and whose others begin at the table of a seed; what the goal does not move stays as in their own."""
         table = self.table(attempts, seed)
@@ -218,10 +217,10 @@ class GoalSearch:
                 q[:, 0] = own[rows]
             return q
 
-        return Search(self.step, self.errors, starts, hopeless, tolerance * tolerance, calls, attempts)
+        return PoseSearch(self.step, self.errors, starts, hopeless, tolerance * tolerance, calls, attempts)
 
 
-def search(s: Search, targets: Array) -> Found:
+def search(s: PoseSearch, targets: Array) -> Found:
     """The best that all attempts find for each of the targets (n, 4, 4)."""
     done = _width(s, len(targets), 0, _FIRST_LANES)
     found = _attempts(s, targets, s.starts(np.arange(len(targets)), 0, done), 0)
@@ -245,7 +244,7 @@ def search(s: Search, targets: Array) -> Found:
     return found
 
 
-def quick_search(s: Search, target: Array) -> tuple[Array, int, int] | None:
+def quick_search(s: PoseSearch, target: Array) -> tuple[Array, int, int] | None:
     """The configuration, attempt and iterations that `search` finds for one target (4, 4), if the first attempts that
     run at once are enough: the same without arrays of one, for those who call it a thousand times a second."""
     width = _width(s, 1, 0, _FIRST_LANES)
@@ -256,7 +255,7 @@ def quick_search(s: Search, target: Array) -> tuple[Array, int, int] | None:
     return q[row], row, int(memory[row, 2])
 
 
-def settled(s: Search, q: Array, targets: Array, calls: int) -> Array:
+def settled(s: PoseSearch, q: Array, targets: Array, calls: int) -> Array:
     """The configurations (n, nq) that are nearest to the goal downhill from given ones, never farther than these."""
     memory = SETTLING[None].repeat(len(q), axis=0)
     nearest = q
@@ -265,15 +264,15 @@ def settled(s: Search, q: Array, targets: Array, calls: int) -> Array:
     return np.where((_residual(s, q, targets) < _residual(s, nearest, targets))[:, None], q, nearest)
 
 
-def _width(s: Search, targets: int, done: int, lanes: int) -> int:
+def _width(s: PoseSearch, targets: int, done: int, lanes: int) -> int:
     return min(s.total - done, max(1, lanes // max(1, targets)))
 
 
-def _residual(s: Search, q: Array, targets: Array) -> Array:
+def _residual(s: PoseSearch, q: Array, targets: Array) -> Array:
     return np.fmin(s.errors(q, targets)[2], np.inf)  # what is not a number is the worst
 
 
-def _attempts(s: Search, targets: Array, q: Array, first: int) -> Found:
+def _attempts(s: PoseSearch, targets: Array, q: Array, first: int) -> Found:
     """The best of some attempts for each target, from configurations (n, width, nq)."""
     n, width, size = q.shape
     if width == 1:
@@ -290,7 +289,7 @@ def _attempts(s: Search, targets: Array, q: Array, first: int) -> Found:
     return Found(q[rows], np.array(columns, dtype=int) + first, memory[:, 2], memory[:, 3])
 
 
-def _together(s: Search, q: Array, aims: Array, width: int) -> tuple[Array, Array, list[float]]:
+def _together(s: PoseSearch, q: Array, aims: Array, width: int) -> tuple[Array, Array, list[float]]:
     """Searches in groups of `width`, one group a target, until the answer of each group is known; and the states of
     all."""
     memory = _FRESH.repeat(len(q), axis=0)
@@ -319,7 +318,7 @@ def _first_solved(states: list[float], width: int) -> list[int]:
     return [group.index(SOLVED) if SOLVED in group else -1 for group in groups]
 
 
-def _apart(s: Search, q: Array, targets: Array) -> tuple[Array, Array]:
+def _apart(s: PoseSearch, q: Array, targets: Array) -> tuple[Array, Array]:
     """One search a target, until all have ended; those that have ended make room for the others."""
     ended_q = np.array(q)
     ended_memory = _FRESH.repeat(len(q), axis=0)

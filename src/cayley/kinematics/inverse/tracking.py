@@ -79,9 +79,9 @@ class PathResult:
 
     @property
     def status(self) -> str | Array:
-        """"followed"; "singular", "gimbal lock" (of Euler angles) or "half-turn" (where vect is zero, though the frame
-        is not there) where the motion ended before the path; "unstable" where errors grow from step to step; "off the
-        path" where the frame is not within the tolerance (...)."""
+        """"followed", or why not: the motion ended early at "singular", "gimbal lock" (of Euler angles) or "half-turn"
+        (where vect vanishes), errors grow from step to step ("unstable"), or the frame is not within the tolerance
+        ("off the path")."""
         ended = self.obstacle.max(axis=-1, initial=0)
         otherwise = np.where(self.is_off, "off the path", "followed") if self.stable else "unstable"
         words = np.where(ended == 0, otherwise, _WORDS[ended])
@@ -211,7 +211,7 @@ def gain_matrix(gain: ArrayLike, size: int) -> Array:
     return full
 
 
-class Moment(NamedTuple):
+class TrackingError(NamedTuple):
     """Rows (m) of the error, (m, nv) of the Jacobian, and (m) of the motion of the target itself; the distance [m] and
     the angle [rad] that are missing, and the margin of the orientation's parameters, 1 where there is none."""
 
@@ -223,7 +223,7 @@ class Moment(NamedTuple):
     margin: Scalar
 
 
-def moment_kernel(tree: Tree, frame: str, task: Task, orientation: str) -> Kernel[Moment]:
+def moment_kernel(tree: Tree, frame: str, task: Task, orientation: str) -> Kernel[TrackingError]:
     """`(q, target, twist) -> Moment`, for a target that moves with a twist (v; w) in the root's axes."""
     if orientation != "rotation vector" and len(task.angular) != 3:
         raise ConventionError(f"the orientation error {orientation!r} is of all three angular rows: ask for the task "
@@ -232,10 +232,10 @@ def moment_kernel(tree: Tree, frame: str, task: Task, orientation: str) -> Kerne
         raise ConventionError(f'an orientation error is "rotation vector", "vect" or of Euler angles as "zyx moving", '
                               f"not {orientation!r}")
 
-    def text(q: Array, target: Array, twist: Array) -> Moment:
+    def text(q: Array, target: Array, twist: Array) -> TrackingError:
         if orientation == "rotation vector":
             linear, angular = task_error(tree, q, frame, target, task)
-            return Moment(np.concatenate([linear, angular]), task_jacobian(tree, q, frame, target, task),
+            return TrackingError(np.concatenate([linear, angular]), task_jacobian(tree, q, frame, target, task),
                           target_motion(tree, q, frame, target, task, twist), np.sqrt(linear @ linear),
                           np.sqrt(angular @ angular), 1.0 + 0.0 * q[0] if tree.nq else 1.0)
         return _whole(tree, q, frame, target, task, twist, orientation)
@@ -245,7 +245,8 @@ def moment_kernel(tree: Tree, frame: str, task: Task, orientation: str) -> Kerne
                         f"({tree.nq}),(4,4),(6)->({rows}),({rows},{tree.nv}),({rows}),(),(),()", text)
 
 
-def _whole(tree: Tree, q: Array, frame: str, target: Array, task: Task, twist: Array, orientation: str) -> Moment:
+def _whole(tree: Tree, q: Array, frame: str, target: Array, task: Task, twist: Array,
+           orientation: str) -> TrackingError:
     here = frame_pose(tree, q, frame)
     there = Pose.of(target)
     J = jacobian(tree, q, frame, axes="world")
@@ -266,7 +267,7 @@ def _whole(tree: Tree, q: Array, frame: str, target: Array, task: Task, twist: A
         rows = named.rate_map(here.R) @ J[3:]
         ahead = named.rate_map(there.R) @ twist[3:]
         margin = np.minimum(named.margin(here.R), named.margin(there.R))
-    return Moment(np.concatenate([missing, error]), np.concatenate([J[:3][task.linear], rows]),
+    return TrackingError(np.concatenate([missing, error]), np.concatenate([J[:3][task.linear], rows]),
                   np.concatenate([twist[:3][task.linear], ahead]), np.sqrt(missing @ missing), angle, margin)
 
 

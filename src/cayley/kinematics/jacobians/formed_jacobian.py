@@ -60,7 +60,7 @@ class ParameterTurn(NamedTuple):
 Turn = Any  # MatrixTurn or ParameterTurn
 
 
-class Move(NamedTuple):
+class JacobianStep(NamedTuple):
     """One step on a way: its turn, its offset and directions, and its places in the velocity."""
 
     turn: Turn
@@ -75,11 +75,11 @@ class Seen(NamedTuple):
     turn: Turn
     p: Array
 
-    def before(self, step: Move) -> Seen:
+    def before(self, step: JacobianStep) -> Seen:
         turn = self.turn.before(step.turn)
         return Seen(turn, self.p - turn.of(step.p))
 
-    def after(self, step: Move) -> Seen:
+    def after(self, step: JacobianStep) -> Seen:
         return Seen(self.turn.after(step.turn), self.p + self.turn.of(step.p))
 
 
@@ -97,7 +97,7 @@ def jacobian_seen_from(tree: Tree, q: Array, frame: str, *, at: str | None, axes
     moves, here = _MOVES[by]
     way = moves(tree, q, frame)
 
-    def way_of(name: str | None) -> list[Move]:
+    def way_of(name: str | None) -> list[JacobianStep]:
         return way if name is None else moves(tree, q, None if name == "world" else name)
 
     origin = way_of(axes)
@@ -110,7 +110,7 @@ def jacobian_seen_from(tree: Tree, q: Array, frame: str, *, at: str | None, axes
     return np.stack(columns, axis=1) if columns else np.zeros((6, 0))
 
 
-def _along(way: list[Move], origin: list[Move], here: Turn) -> list[Seen]:
+def _along(way: list[JacobianStep], origin: list[JacobianStep], here: Turn) -> list[Seen]:
     """The frames after the steps of a way from the root, seen from the end of another: inwards along that one to where
     they part, from there inwards and outwards along this one."""
     pairs = zip(way[:-1], origin[:-1], strict=False)
@@ -127,16 +127,16 @@ def _along(way: list[Move], origin: list[Move], here: Turn) -> list[Seen]:
     return [*reversed(inner), *outer[1:]]
 
 
-def _by_matrices(tree: Tree, q: Array, frame: str | None) -> list[Move]:
+def _by_matrices(tree: Tree, q: Array, frame: str | None) -> list[JacobianStep]:
     links, end = ([], HERE) if frame is None else way_to(tree, frame)
-    return [Move(MatrixTurn(step.pose.R), step.pose.p, step.subspace, step.columns)
+    return [JacobianStep(MatrixTurn(step.pose.R), step.pose.p, step.subspace, step.columns)
             for step in steps_of(links, end, q)]
 
 
-def _by_parameters(tree: Tree, q: Array, frame: str | None) -> list[Move]:
+def _by_parameters(tree: Tree, q: Array, frame: str | None) -> list[JacobianStep]:
     links, end = ([], HERE) if frame is None else pairs_to(tree, frame)
     turns = [*[_form(link, q[link.coordinates]) for link in links], _constant(end)]
-    return [Move(ParameterTurn(turn), step.pose.p, step.subspace, step.columns)
+    return [JacobianStep(ParameterTurn(turn), step.pose.p, step.subspace, step.columns)
             for turn, step in zip(turns, steps_of(links, end, q), strict=True)]
 
 
@@ -157,6 +157,6 @@ def _constant(pose: Pose) -> Array:
     return h if is_symbolic(h) else np.where(np.abs(h) < _ROUNDING, 0.0, h)
 
 
-_MOVES: dict[str, tuple[Callable[[Tree, Array, str | None], list[Move]], Turn]] = {
+_MOVES: dict[str, tuple[Callable[[Tree, Array, str | None], list[JacobianStep]], Turn]] = {
     "matrices": (_by_matrices, MatrixTurn(np.eye(3))),
     "vector-parameters": (_by_parameters, ParameterTurn(np.array([1.0, 0.0, 0.0, 0.0])))}

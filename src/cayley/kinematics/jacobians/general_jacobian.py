@@ -44,22 +44,22 @@ class Column(NamedTuple):
     last: int  # the first velocity that is not of this step: of those on the way, the ones before it carry this one
 
 
-class Branch(NamedTuple):
+class FramePath(NamedTuple):
     """The way from the root to a frame: its columns by their places in the velocity, and the motion of the frame."""
 
     columns: dict[int, Column]
     end: Moving
 
 
-class View(NamedTuple):
+class JacobianParts(NamedTuple):
     """The parts of a Jacobian: columns of the body and, with opposite sign, of the reference; the point and the axes,
     with their ways."""
 
-    columns: list[tuple[int, float, Column, Branch]]
+    columns: list[tuple[int, float, Column, FramePath]]
     point: Moving
-    point_way: Branch
+    point_way: FramePath
     axes: Moving
-    axes_way: Branch
+    axes_way: FramePath
 
 
 def general_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
@@ -159,11 +159,11 @@ def _is_own(axes: str, at: Array | FrameName | None, relative_to: str) -> bool:
 # Columns, in the root's axes
 
 
-def _column(view: View, sign: float, c: Column) -> Array:
+def _column(view: JacobianParts, sign: float, c: Column) -> Array:
     return sign * np.concatenate([c.slide + np.cross(c.turn, view.point.pose.p - c.moved.pose.p), c.turn])
 
 
-def _column_rate(view: View, sign: float, c: Column) -> Array:
+def _column_rate(view: JacobianParts, sign: float, c: Column) -> Array:
     r = view.point.pose.p - c.moved.pose.p
     dr = view.point.u - c.moved.u
     turn = np.cross(c.moved.w, c.turn)
@@ -171,7 +171,7 @@ def _column_rate(view: View, sign: float, c: Column) -> Array:
     return sign * np.concatenate([slide + np.cross(turn, r) + np.cross(c.turn, dr), turn])
 
 
-def _column_second_rate(view: View, sign: float, c: Column) -> Array:
+def _column_second_rate(view: JacobianParts, sign: float, c: Column) -> Array:
     r = view.point.pose.p - c.moved.pose.p
     dr = view.point.u - c.moved.u
     ddr = view.point.du - c.moved.du
@@ -180,7 +180,7 @@ def _column_second_rate(view: View, sign: float, c: Column) -> Array:
     return sign * np.concatenate([slide + np.cross(turn, r) + 2 * np.cross(rate, dr) + np.cross(c.turn, ddr), turn])
 
 
-def _column_change(view: View, sign: float, c: Column, way: Branch, j: int, along: Column) -> Array:
+def _column_change(view: JacobianParts, sign: float, c: Column, way: FramePath, j: int, along: Column) -> Array:
     """How a column changes with a unit velocity j."""
     point = view.point.pose.p
     own = along.slide + np.cross(along.turn, point - along.moved.pose.p)  # of what j carries, at the point
@@ -195,7 +195,7 @@ def _spun(w: Array, column: Array) -> Array:
     return np.concatenate([np.cross(w, column[:3]), np.cross(w, column[3:])])
 
 
-def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Array:
+def _assembled(tree: Tree, view: JacobianParts, columns: dict[int, Any]) -> Array:
     """The matrix of the columns, in the asked axes."""
     turn = view.axes.pose.R.T
     turned = [
@@ -207,7 +207,7 @@ def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Array:
 # Ways
 
 
-def branch(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str) -> Branch:
+def branch(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str) -> FramePath:
     """The way to a frame, moving with `qd` and `qdd`."""
     steps = steps_to(tree, q, frame)
     still = np.zeros(tree.nv)
@@ -218,16 +218,16 @@ def branch(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str
         turns = moved.pose.R @ step.subspace[3:]
         for k, place in enumerate(range(step.columns.start, step.columns.stop)):
             columns[place] = Column(turns[:, k], slides[:, k], moved, step.columns.stop)
-    return Branch(columns, motions[-1])
+    return FramePath(columns, motions[-1])
 
 
-def reference(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, name: str) -> Branch:
+def reference(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, name: str) -> FramePath:
     """The way to what things are seen from: a frame, or the root, which is "world" even if a frame has that name."""
-    return Branch({}, Moving(HERE)) if name == "world" else branch(tree, q, qd, qdd, name)
+    return FramePath({}, Moving(HERE)) if name == "world" else branch(tree, q, qd, qdd, name)
 
 
 def _view(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str, axes: str,
-          at: Array | FrameName | None, relative_to: str) -> View:
+          at: Array | FrameName | None, relative_to: str) -> JacobianParts:
     own = branch(tree, q, qd, qdd, frame)
     other = reference(tree, q, qd, qdd, relative_to)
     columns = [(i, 1.0, c, own) for i, c in own.columns.items() if i not in other.columns]
@@ -235,9 +235,9 @@ def _view(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str,
     turning = own if axes == "body" else reference(tree, q, qd, qdd, axes)
     if isinstance(at, str):
         way = reference(tree, q, qd, qdd, at)
-        return View(columns, way.end, way, turning.end, turning)
+        return JacobianParts(columns, way.end, way, turning.end, turning)
     point = own.end if at is None else own.end.carried_to(own.end.pose.p + own.end.pose.R @ at)
-    return View(columns, point, own, turning.end, turning)
+    return JacobianParts(columns, point, own, turning.end, turning)
 
 
 class OwnColumns(NamedTuple):

@@ -25,7 +25,7 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quatern
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import pairs_to
-from cayley.model.joint_kinds import Motion, Screw
+from cayley.model.joint_kinds import JointKind, Screw
 from cayley.model.joint_kinds.motion import Axis, Z
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
@@ -127,7 +127,7 @@ def _then(g: Array, fixed: Pose) -> Array:
     return compose_homogeneous(g, quaternion_from_matrix.unchecked(fixed.R))
 
 
-def _pair(motion: Motion, q: Array) -> tuple[Any, Any]:
+def _pair(motion: JointKind, q: Array) -> tuple[Any, Any]:
     none = np.zeros(3)
     attitude = motion.attitude
     if attitude is not None:
@@ -137,7 +137,7 @@ def _pair(motion: Motion, q: Array) -> tuple[Any, Any]:
     return np.asarray(_axis(motion)) * np.tan(q[0] / 2) if motion.turns else none, t
 
 
-def _pair_rates(motion: Motion, q: Array) -> Array:
+def _pair_rates(motion: JointKind, q: Array) -> Array:
     """(3 or 6, nv): the parts that move, c before t."""
     attitude = motion.attitude
     if attitude is not None:
@@ -158,7 +158,7 @@ def _pair_rates(motion: Motion, q: Array) -> Array:
     return np.stack([np.concatenate(parts)], axis=1)
 
 
-def _axis(motion: Motion) -> Axis:
+def _axis(motion: JointKind) -> Axis:
     return Z if motion.screw is None else motion.screw.axis
 
 
@@ -190,7 +190,7 @@ def within_limits(tree: Tree, q: ArrayLike) -> Array:
     return np.all((tree.lower <= np.asarray(q)) & (np.asarray(q) <= tree.upper), axis=-1)
 
 
-def _pair_bounds(motion: Motion, lower: Array, upper: Array) -> tuple[Array, Array]:
+def _pair_bounds(motion: JointKind, lower: Array, upper: Array) -> tuple[Array, Array]:
     none = np.zeros((2, 3))
     attitude = motion.attitude
     if attitude is not None:
@@ -254,11 +254,11 @@ def active_columns(tree: Tree, frame: str) -> Array:
     return chosen
 
 
-def _axes(motion: Motion) -> Array:
+def _axes(motion: JointKind) -> Array:
     return np.eye(3) if motion.screw is None else np.array([motion.screw.axis])
 
 
-def _shares(motion: Motion) -> tuple[Any, Any]:
+def _shares(motion: JointKind) -> tuple[Any, Any]:
     """The shares of a joint's velocities in the turns about its axes and to the slides along them."""
     if motion.screw is None:
         directions = np.asarray(motion.subspace(motion.neutral))

@@ -41,8 +41,8 @@ class Closure:
     """Configurations (..., nq) near guesses in which all constraints are kept, or the nearest that were found."""
 
     status: str | Array
-    """(...) "closed"; "outside limits", where limits were asked for and only closed configurations outside of them were
-    found; or "open": nothing closed was found near the guess, or it is NaN."""
+    """(...) "closed", "outside limits" (only closed configurations outside the limits were found), or "open" (no closed
+    configuration was found near the guess, or the guess is NaN)."""
     configuration: Array
     residual: float | Array  # (...) the length of what is left open [m, rad]
     iterations: int | Array
@@ -247,7 +247,7 @@ _LEAST = 64  # guesses of a round: more are as cheap
 
 def random_closed_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
                                 seed: int | np.random.Generator | None = None) -> Array:
-    """Closed configurations (*size, nq) within the limits; `UnreachableError` if not so many were found.
+    """Random closed configurations (*size, nq) within the limits; `UnreachableError` if too few were found.
 
     >>> from cayley.model.catalogue import load_robot
     >>> random_closed_configuration(load_robot("four_bar"), 4, seed=0).shape

@@ -38,7 +38,7 @@ from cayley.kinematics.constraints.rows import (
     row_sizes,
 )
 from cayley.kinematics.constraints.structure import constraint_structure
-from cayley.kinematics.continuation import Shares
+from cayley.kinematics.continuation import Progress
 from cayley.kinematics.frame_kernels import difference_kernel
 from cayley.kinematics.inverse.search import integrate
 from cayley.kinematics.loops.closing import branch_sign, close, is_within_limits
@@ -59,8 +59,8 @@ class InputPath:
     of the branch, if it ends."""
 
     status: str | Array
-    """(...) "followed" to the last sample; "dead centre", where the inputs cannot go on; "bifurcation", where another
-    branch crosses; "limit", where a joint is at its limit; "open", if the start cannot be closed."""
+    """(...) "followed" to the last sample, or why not: "dead centre" (the inputs cannot go on), "bifurcation" (another
+    branch crosses), "limit" (a joint limit), or "open" (the start cannot be closed)."""
     configuration: Array
     reached: int | Array  # (...) how many samples were reached
     end: Array  # (..., nq) the last configuration that was reached, at the last sample or beyond it
@@ -188,7 +188,7 @@ class _Walk:
 
     def in_parts(self) -> None:
         """The rest, each path in parts of its own size."""
-        walk = Shares(len(self.q))
+        walk = Progress(len(self.q))
         while (rows := np.flatnonzero((self.code == FOLLOWED) & (self.reached < self.samples.shape[1]))).size:
             aim = self.samples[rows, self.reached[rows]]
             whole = self._displacements(self.q[rows], aim[:, None])[:, 0]
@@ -220,10 +220,10 @@ class _Walk:
         with np.errstate(all="ignore"):
             return self._difference(before, there)[..., self.inputs.velocities]
 
-    def _stages(self, q: Array, sign: Array, steps: Array) -> Stage:
+    def _stages(self, q: Array, sign: Array, steps: Array) -> StageResult:
         ones = np.ones(len(q))
         with np.errstate(all="ignore"):
-            return Stage(*self._step(q, ones, 0 * ones, sign, steps, STAGES, steps=steps.shape[1]))
+            return StageResult(*self._step(q, ones, 0 * ones, sign, steps, STAGES, steps=steps.shape[1]))
 
     def _exact(self, q: Array, samples: Array) -> Array:
         made = q.copy()
@@ -239,8 +239,8 @@ class _Walk:
 
 
 def _kind_of_end(inputs: Inputs, q: Array, ahead: Array) -> int:
-    """A dead centre, where the singular row sees the inputs go on; a bifurcation, where it does not; or open, if
-    nothing is singular: inputs that do not agree."""
+    """The reason for the end: a dead centre if the singular row depends on the inputs, a bifurcation if not, or open
+    inputs that contradict each other if nothing is singular."""
     A, U, values = _singular(inputs, q)
     if values.size and values[-1] > _SINGULAR * values[0]:
         return OPEN
@@ -296,7 +296,7 @@ _ARRIVED = 1e-7  # the last correction: what is left after it is its square
 _LONGEST = 0.5  # [rad, sizes of the machine]: a prediction
 
 
-class Stage(NamedTuple):
+class StageResult(NamedTuple):
     """The configuration after a stage (nq), whether the step is a good one so far, the length of the prediction or
     correction, and the sign of det A_f where it was made."""
 
@@ -307,7 +307,7 @@ class Stage(NamedTuple):
 
 
 def following_step(inputs: Inputs, size: float) -> Iterated:
-    """`(q, good, size, sign, d, moving)` -> the fields of `Stage` after all stages of a step, for d along samples."""
+    """`(q, good, size, sign, d, moving)` -> the `StageResult` after all stages of a step, for d along samples."""
     tree = inputs.tree
     structure = constraint_structure(tree)
     rows = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
@@ -329,18 +329,18 @@ def following_step(inputs: Inputs, size: float) -> Iterated:
         is_short = (length <= _SMALLER * before) | ((moving == 0) & (length <= _TINY))
         arrived = (moving == 0) | (size <= _ARRIVED)  # at the sample before
         fine = (good > 0) & is_short & arrived & (here != 0) & (here == where(sign == 0, here, sign))
-        return Stage(where(fine, integrate(tree, q, change), q), where(fine, 1.0, 0.0), length,
+        return StageResult(where(fine, integrate(tree, q, change), q), where(fine, 1.0, 0.0), length,
                      where(sign == 0, here, sign))
 
     signature = f"({tree.nq}),(),(),(),({len(inputs.velocities)}),()->({tree.nq}),(),(),()"
     made: Kernel = kernel(signature, name="following_step", inputs=("q", "good", "size", "sign", "d", "moving"),
                   outputs=("q_after", "good_after", "size_after", "sign_after"))(text)
-    feeding = {name: f"{name}_after" for name in Stage._fields}
+    feeding = {name: f"{name}_after" for name in StageResult._fields}
     return kept(tree, ("following step", inputs.numbers),
                 lambda: iterate(made, feeding, changing=["d"], cycling=["moving"]))
 
 
-def is_arrived(stage: Stage) -> Array:
+def is_arrived(stage: StageResult) -> Array:
     """True where a step was good to its end."""
     return (np.asarray(stage.good) > 0) & (np.asarray(stage.size) <= _ARRIVED)
 

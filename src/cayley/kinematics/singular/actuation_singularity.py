@@ -80,10 +80,9 @@ class ActuationSingularity:
 def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[bool], axes: str,
                           characteristic_length: float | None = None,
                           tolerance: float | None = None) -> ActuationSingularity:
-    """The class of one closed configuration (nq) for a task of a frame and the actuated joints.
-    `characteristic_length`: how many metres a radian is worth [m], where sizes are compared, about the size of the
-    machine if it is not said; `tolerance`: how small, beside the largest, is zero; without it that of all functions, as
-    in `configuration_singularity`.
+    """The class of one closed configuration (nq) for a task of a frame and the actuated joints. `characteristic_length`
+    [m] weighs radians against metres, by default about the size of the machine. `tolerance` is the relative size below
+    which a singular value counts as zero, by default the one of all functions.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = load_robot("slider_crank").with_actuated("slider")  # driven by the piston, crank and rod in a row

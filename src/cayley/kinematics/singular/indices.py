@@ -54,7 +54,7 @@ class Indices:
 
 
 @dataclass(frozen=True, eq=False)
-class Ellipsoid:
+class JacobianEllipsoid:
     """Principal `axes` as columns (..., k, k) and semi-axes `lengths` (..., k), infinite along a cylinder."""
 
     axes: Array
@@ -103,24 +103,24 @@ def condition_number(J: Array, *, norm: Norm, tolerance: float | None = None) ->
     return np.where(found.decomposition.singular, np.inf, k)[()]
 
 
-def joint_velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellipsoid:
+def joint_velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> JacobianEllipsoid:
     """The joint velocities (..., n) that give velocities of the task of length one."""
     parts = subspaces(J, tolerance=tolerance)
-    return Ellipsoid(parts.V, _reciprocals(parts, parts.V.shape[-1]))
+    return JacobianEllipsoid(parts.V, _reciprocals(parts, parts.V.shape[-1]))
 
 
-def force_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellipsoid:
+def force_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> JacobianEllipsoid:
     """The forces (..., m) that joint torques of length one exert."""
     parts = subspaces(J, tolerance=tolerance)
-    return Ellipsoid(parts.U, _reciprocals(parts, parts.U.shape[-1]))
+    return JacobianEllipsoid(parts.U, _reciprocals(parts, parts.U.shape[-1]))
 
 
-def velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellipsoid:
+def velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> JacobianEllipsoid:
     """The velocities of the task (..., m) that joint velocities of length one give; flat where J is singular."""
     parts = subspaces(J, tolerance=tolerance)
     k = parts.singular_values.shape[-1]
     lengths = np.where(np.arange(k) < np.asarray(parts.rank)[..., None], parts.singular_values, 0.0)
-    return Ellipsoid(parts.U, _filled(lengths, parts.U.shape[-1], 0.0))
+    return JacobianEllipsoid(parts.U, _filled(lengths, parts.U.shape[-1], 0.0))
 
 
 def manipulability(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,

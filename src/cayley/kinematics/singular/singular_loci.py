@@ -80,8 +80,8 @@ class SingularLocus:
         return found
 
     def section(self, points: Array) -> Array:
-        """Coordinates (..., 2) of points (..., 3): in the plane of a planar arm; distance from the first axis and
-        height along it, from the root's origin; or, if the first joint slides, across its direction."""
+        """Coordinates (..., 2) of points (..., 3): in the plane of a planar arm, else the distance from the first axis
+        and the height along it from the root's origin, or, if the first joint slides, across its direction."""
         if self.planar:
             return points @ self.rows.T
         screw = self.tree.joints[self.first].motion.screw

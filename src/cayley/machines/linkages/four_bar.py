@@ -35,7 +35,7 @@ class CouplerRates(NamedTuple):
 
 
 @shown_briefly
-class DeadCentres(NamedTuple):
+class CrankDeadCentres(NamedTuple):
     """Angles (k) of the crank at the dead centres of crank and rocker [rad]."""
 
     crank: Array
@@ -101,9 +101,10 @@ class FourBar:
         along = np.stack([np.cos(psi), np.sin(psi)], axis=1)
         return end + along * point[0] + np.stack([-np.sin(psi), np.cos(psi)], axis=1) * point[1]
 
-    def dead_centres(self) -> DeadCentres:
-        """The crank's angles [rad] at which it stops (coupler and rocker in line, the ends of its range), and those at
-        which the rocker turns back (crank and coupler in line); each in (-pi, pi], sorted; none of some linkages."""
+    def dead_centres(self) -> CrankDeadCentres:
+        """The crank angles [rad] at which the crank stops (coupler and rocker in line, the ends of its range), and
+        those at which the rocker turns back (crank and coupler in line), each in (-pi, pi] and sorted. Some linkages
+        have none."""
         ends = [self._dead_centre(reach) for reach in (abs(self.coupler - self.rocker), self.coupler + self.rocker)]
         crank = [sign * angle for angle in ends if not np.isnan(angle) for sign in (-1, 1)]
         rocker = []
@@ -112,7 +113,7 @@ class FourBar:
             if abs(cosine) < 1:
                 straight = reach == self.coupler + self.crank
                 rocker += [float(wrapped(sign * np.arccos(cosine) + (0.0 if straight else np.pi))) for sign in (-1, 1)]
-        return DeadCentres(np.array(sorted(crank)), np.array(sorted(rocker)))
+        return CrankDeadCentres(np.array(sorted(crank)), np.array(sorted(rocker)))
 
     def transmission_angle(self, angles: ArrayLike) -> Array:
         """The angle (...) between coupler and rocker, in [0, pi], at `angles` (..., 2); poor near 0 and pi."""

@@ -32,7 +32,7 @@ from cayley.machines.networks.formulation_tree import (
     check_drivers,
     formulation,
 )
-from cayley.machines.networks.instant import Arm, Instant, JointMap
+from cayley.machines.networks.instant import Instant, JointMap, TerminalArm
 from cayley.machines.networks.rigid_body import (
     Operator,
     TerminalEquations,
@@ -62,7 +62,7 @@ def driver_names(network: Instant) -> list[str]:
 def driven_motion(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], through: Mapping[str, ArrayLike]
                   ) -> Driven:
     """All that follows from the velocities x_G (m, 6) of the mass centres, the rates (6) of across variables of some
-    drivers, and the through variables (6) of the others, which are zero where nothing is said."""
+    drivers, and the through variables (6) of the others, by default zero."""
     names = driver_names(network)
     check_drivers([*across, *through], names)
     both = [name for name in across if name in through]
@@ -223,7 +223,7 @@ def weights(network: Instant) -> Array:
     return np.concatenate([network.u(j) for j in range(network.size)])
 
 
-def _on_the_way(network: Instant, block: Callable[[Arm], Array]) -> Array:
+def _on_the_way(network: Instant, block: Callable[[TerminalArm], Array]) -> Array:
     blocks = [[_ZERO] * network.size for _ in range(network.size)]
     for p in range(network.size):
         for q in network.path(p):
@@ -255,7 +255,7 @@ def _in_form(network: Instant, j: int, form: str) -> TerminalEquations:
     """The terminal equations of one body, with its ports by the names that the network has for them."""
     outer = [(f"A{k}", arm) for k, arm in enumerate(network.carrying) if network.parents[k] == j]
     outer += [(f"T{e}", terminal.arm) for e, terminal in enumerate(network.open) if terminal.body == j]
-    arms = {"B": network.inner[j], "G": Arm(np.zeros(3), np.zeros(3)), **dict(outer)}
+    arms = {"B": network.inner[j], "G": TerminalArm(np.zeros(3), np.zeros(3)), **dict(outer)}
     about_centre = TerminalEquations("G", {port: arm.r for port, arm in arms.items()},
                                      {port: arm.rate for port, arm in arms.items()},
                                      network.mass(j).active, network.mass(j))

@@ -23,12 +23,12 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.geometry.tensors.cross import skew
 from cayley.machines.networks.rigid_body import Operator, RigidBody, TurningMass
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import JointKind
 
 Convention = Literal["relative", "inertial"]
 
 
-class Arm(NamedTuple):
+class TerminalArm(NamedTuple):
     """A vector (3) from the mass centre of a body to a terminal, and its rate."""
 
     r: Array
@@ -39,7 +39,7 @@ class External(NamedTuple):
     """A terminal that is open to the outside: the number of its body, and where it is."""
 
     body: int
-    arm: Arm
+    arm: TerminalArm
 
 
 class Instant(NamedTuple):
@@ -52,8 +52,8 @@ class Instant(NamedTuple):
     inertias: Sequence[Array]
     axes: Sequence[Array]
     turning: Sequence[Array]
-    inner: Sequence[Arm]
-    carrying: Sequence[Arm]
+    inner: Sequence[TerminalArm]
+    carrying: Sequence[TerminalArm]
     open: Sequence[External]
     gravity: Array
 
@@ -94,7 +94,7 @@ class Instant(NamedTuple):
             found.append(start + self.carrying[j].r - self.inner[j].r)
         return found
 
-    def arm(self, q: int, j: int) -> Arm:
+    def arm(self, q: int, j: int) -> TerminalArm:
         """From the inner terminal B_q to the mass centre G_j, of a body q on the way to j. (29)."""
         r = -self.inner[j].r
         rate = -self.inner[j].rate
@@ -103,7 +103,7 @@ class Instant(NamedTuple):
             r = r + self.carrying[j].r - self.inner[parent].r
             rate = rate + self.carrying[j].rate - self.inner[parent].rate
             j = parent
-        return Arm(r, rate)
+        return TerminalArm(r, rate)
 
 
 class BodyMotion(NamedTuple):
@@ -138,16 +138,16 @@ def instant(bodies: Sequence[RigidBody], inner: Sequence[str], attachments: Sequ
 
 
 def _carrying(bodies: Sequence[RigidBody], motions: Sequence[BodyMotion], attached: Attachment, own: BodyMotion,
-              convention: Convention, reference: Mapping[str, ArrayLike]) -> Arm:
+              convention: Convention, reference: Mapping[str, ArrayLike]) -> TerminalArm:
     if attached.body < 0:
-        return Arm(np.asarray(reference.get(attached.port, np.zeros(3))) + own.xi, own.xid)
+        return TerminalArm(np.asarray(reference.get(attached.port, np.zeros(3))) + own.xi, own.xid)
     arm = _arm(bodies[attached.body], motions[attached.body], attached.port)
-    return arm if convention == "inertial" else Arm(arm.r + own.xi, arm.rate + own.xid)
+    return arm if convention == "inertial" else TerminalArm(arm.r + own.xi, arm.rate + own.xid)
 
 
-def _arm(body: RigidBody, motion: BodyMotion, port: str) -> Arm:
+def _arm(body: RigidBody, motion: BodyMotion, port: str) -> TerminalArm:
     r = motion.R @ body.point(port)
-    return Arm(r, np.cross(motion.w, r))
+    return TerminalArm(r, np.cross(motion.w, r))
 
 
 class CentreMotion(NamedTuple):
@@ -156,7 +156,7 @@ class CentreMotion(NamedTuple):
     x: list[Array]
     xd: list[Array]
 
-    def at(self, body: int, arm: Arm) -> tuple[Array, Array]:
+    def at(self, body: int, arm: TerminalArm) -> tuple[Array, Array]:
         """The motion of another terminal of a body, (6) each."""
         return _moved(self.x[body], arm.r), _moved_rate(self.x[body], self.xd[body], arm)
 
@@ -171,7 +171,7 @@ def outward(network: Instant, x: Sequence[Array], xd: Sequence[Array]) -> Centre
             carried, carried_rate = found.at(parent, network.carrying[j])
             inner = carried + inner
             inner_rate = carried_rate + inner_rate
-        back = Arm(-network.inner[j].r, -network.inner[j].rate)
+        back = TerminalArm(-network.inner[j].r, -network.inner[j].rate)
         found.x.append(_moved(inner, back.r))
         found.xd.append(_moved_rate(inner, inner_rate, back))
     return found
@@ -209,7 +209,7 @@ def _moved(x: Array, r: Array) -> Array:
     return np.concatenate([x[:3] + np.cross(x[3:], r), x[3:]])
 
 
-def _moved_rate(x: Array, xd: Array, arm: Arm) -> Array:
+def _moved_rate(x: Array, xd: Array, arm: TerminalArm) -> Array:
     """The rate of K(r)^T x."""
     return np.concatenate([xd[:3] + np.cross(xd[3:], arm.r) + np.cross(x[3:], arm.rate), xd[3:]])
 
@@ -223,7 +223,7 @@ class NetworkJoint(NamedTuple):
     """A joint of a body to its parent: its kind, the axes (3, 3) of its frame on the parent's side, and the port of the
     body that it moves."""
 
-    motion: Motion
+    motion: JointKind
     axes: Array
     inner: str = "B"
 

@@ -30,7 +30,7 @@ from cayley.machines.networks.instant import Attachment, NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import GRAVITY, RigidBody, given_array, given_rotation
 from cayley.model.constraint_kinds import Constraint, Loop
-from cayley.model.joint_kinds import Motion, check_motion
+from cayley.model.joint_kinds import JointKind, check_motion
 from cayley.model.joint_kinds.motion import plane_across
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
@@ -74,7 +74,7 @@ class Connection:
     name: str
     first: str
     second: str
-    motion: Motion
+    motion: JointKind
     first_axes: FieldArray = field(default_factory=lambda: _ONES)
     second_axes: FieldArray = field(default_factory=lambda: _ONES)
 

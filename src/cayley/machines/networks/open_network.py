@@ -22,7 +22,7 @@ from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.dynamics.forward.singular_inertia import explanation
-from cayley.dynamics.open_tree import Configurations, TreeMechanics
+from cayley.dynamics.open_tree import TreeConfigurations, TreeMechanics
 from cayley.errors import GeometryError, ModelError
 from cayley.kinematics.singular.redundancy import RateSolutions, general_solution
 from cayley.kinematics.subspaces import subspaces
@@ -69,7 +69,7 @@ class TerminalMatrices(NamedTuple):
 
 
 @shown_briefly
-class JointMotion(NamedTuple):
+class JointVariables(NamedTuple):
     """Across variables of the joints, x (6m), and their rates."""
 
     x: Array
@@ -187,10 +187,10 @@ class OpenNetwork:
         motions = body_motions(self._parents, self.joints, own_q, own_qd)
         return joint_map(self._parents, self.joints, own_q, own_qd, motions, self.convention)
 
-    def joint_motion(self, q: Array, qd: Array, qdd: Array) -> JointMotion:
+    def joint_motion(self, q: Array, qd: Array, qdd: Array) -> JointVariables:
         """x (6m) and its rate."""
         N, Nd = self.joint_map(q, qd)
-        return JointMotion(N @ qd, N @ qdd + Nd @ qd)
+        return JointVariables(N @ qd, N @ qdd + Nd @ qd)
 
     # Kernels
 
@@ -269,7 +269,7 @@ class OpenNetwork:
 
     def system(self) -> System:
         """The network as a system: state `q`, `qd`; inputs `tau`, and the `loads` (e, 6) at its open terminals."""
-        place = Block((self.nq,), manifold=Configurations(self.tree()), velocity="qd")
+        place = Block((self.nq,), manifold=TreeConfigurations(self.tree()), velocity="qd")
         inputs = {"tau": Port((self.nv,), default=0.0)}
         if self.open:
             inputs["loads"] = Port((len(self.open), 6), default=0.0)

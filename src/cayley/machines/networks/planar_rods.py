@@ -66,7 +66,7 @@ def planar_arm(masses: Sequence[Scalar], lengths: Sequence[Scalar], gravity: Sca
 
 
 def planar_tables(links: int) -> PlanarTables:
-    """The equations of the arm of so many links in symbols: Table 1 for three, Table 2 for two.
+    """The equations of the arm with a number of links, in symbols: Table 1 for three, Table 2 for two.
 
     >>> planar_tables(2).c[1, 1]
     l_2**2*m_2/3

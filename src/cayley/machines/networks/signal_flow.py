@@ -32,7 +32,7 @@ class Signal(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Block:
+class SignalBlock:
     """A block that makes the signal `name` of its `inputs`: their sum with signs, taken through a matrix, whose rate is
     known too, if there is one; `kind` is "input", "constant", "sum", "matrix" or "derivative". `label` is written into
     it, `stage` and `row` say where it is drawn."""
@@ -71,7 +71,7 @@ class BlockDiagram:
     """Blocks in an order in which each comes after its inputs."""
 
     name: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[SignalBlock, ...]
 
     def evaluate(self, inputs: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """All signals (6) by name, of the inputs "x1", ... with their rates, and of the loads "y tip 1", ..."""
@@ -97,52 +97,53 @@ def block_diagram(network: Instant, name: str = "network") -> BlockDiagram:
     return BlockDiagram(name, (*forward, *tips, *backward))
 
 
-def _outward_stage(network: Instant, j: int) -> list[Block]:
+def _outward_stage(network: Instant, j: int) -> list[SignalBlock]:
     k = j + 1
     parent = network.parents[j]
     inner = network.inner[j]
-    found = [Block(f"x{k}", "input", label=f"x{k}", stage=k - 0.52, row=0.0)]
+    found = [SignalBlock(f"x{k}", "input", label=f"x{k}", stage=k - 0.52, row=0.0)]
     terms = [f"x{k}"]
     if parent >= 0:
         carrying = network.carrying[j]
-        found.append(Block(f"xa{k}", "matrix", (f"xG{parent + 1}",), matrix=port_matrix(carrying.r).T,
+        found.append(SignalBlock(f"xa{k}", "matrix", (f"xG{parent + 1}",), matrix=port_matrix(carrying.r).T,
                            matrix_rate=port_matrix_rate(carrying.rate).T, label=f"Ka{k}ᵀ", stage=k - 0.78, row=1.0))
         terms.append(f"xa{k}")
-    found.append(Block(f"xb{k}", "sum", tuple(terms), (1,) * len(terms), label="+", stage=k - 0.52, row=1.0))
-    found.append(Block(f"xG{k}", "matrix", (f"xb{k}",), matrix=port_matrix(-inner.r).T,
+    found.append(SignalBlock(f"xb{k}", "sum", tuple(terms), (1,) * len(terms), label="+", stage=k - 0.52, row=1.0))
+    found.append(SignalBlock(f"xG{k}", "matrix", (f"xb{k}",), matrix=port_matrix(-inner.r).T,
                        matrix_rate=port_matrix_rate(-inner.rate).T, label=f"Kb{k}⁻ᵀ", stage=k - 0.2, row=1.0))
     return found
 
 
-def _tip(network: Instant, e: int) -> list[Block]:
+def _tip(network: Instant, e: int) -> list[SignalBlock]:
     terminal = network.open[e]
     matrix = port_matrix(terminal.arm.r)
     last = network.size + 0.75
-    return [Block(f"x tip {e + 1}", "matrix", (f"xG{terminal.body + 1}",), matrix=matrix.T,
+    return [SignalBlock(f"x tip {e + 1}", "matrix", (f"xG{terminal.body + 1}",), matrix=matrix.T,
                   matrix_rate=port_matrix_rate(terminal.arm.rate).T, label="K′", stage=last, row=1.0 + 0.8 * e),
-            Block(f"y tip {e + 1}", "input", label=f"y tip {e + 1}", stage=last + 0.35, row=4.0 + 0.8 * e),
-            Block(f"yt{e + 1}", "matrix", (f"y tip {e + 1}",), matrix=matrix, label="K′ᵀ", stage=last,
+            SignalBlock(f"y tip {e + 1}", "input", label=f"y tip {e + 1}", stage=last + 0.35, row=4.0 + 0.8 * e),
+            SignalBlock(f"yt{e + 1}", "matrix", (f"y tip {e + 1}",), matrix=matrix, label="K′ᵀ", stage=last,
                   row=4.0 + 0.8 * e)]
 
 
-def _inward_stage(network: Instant, j: int) -> list[Block]:
+def _inward_stage(network: Instant, j: int) -> list[SignalBlock]:
     k = j + 1
     W = network.W(j)
-    found = [Block(f"dxG{k}", "derivative", (f"xG{k}",), label="d/dt", stage=k - 0.2, row=2.0),
-             Block(f"P{k}", "matrix", (f"dxG{k}",), matrix=W.P, label=f"P{k}", stage=k - 0.2, row=3.0),
-             Block(f"Q{k}", "matrix", (f"xG{k}",), matrix=W.Q, label=f"Q{k}", stage=k + 0.02, row=2.5),
-             Block(f"u{k}", "constant", matrix=network.u(j), label=f"u{k}", stage=k - 0.2, row=5.0)]
+    found = [SignalBlock(f"dxG{k}", "derivative", (f"xG{k}",), label="d/dt", stage=k - 0.2, row=2.0),
+             SignalBlock(f"P{k}", "matrix", (f"dxG{k}",), matrix=W.P, label=f"P{k}", stage=k - 0.2, row=3.0),
+             SignalBlock(f"Q{k}", "matrix", (f"xG{k}",), matrix=W.Q, label=f"Q{k}", stage=k + 0.02, row=2.5),
+             SignalBlock(f"u{k}", "constant", matrix=network.u(j), label=f"u{k}", stage=k - 0.2, row=5.0)]
     terms = [(f"P{k}", 1), (f"Q{k}", 1), (f"u{k}", 1)]
     for child, parent in enumerate(network.parents):
         if parent == j:
-            found.append(Block(f"ya{child + 1}", "matrix", (f"y{child + 1}",),
+            found.append(SignalBlock(f"ya{child + 1}", "matrix", (f"y{child + 1}",),
                                matrix=port_matrix(network.carrying[child].r), label=f"Ka{child + 1}",
                                stage=child + 1 - 0.78, row=4.0))
             terms.append((f"ya{child + 1}", 1))
     terms += [(f"yt{e + 1}", -1) for e, terminal in enumerate(network.open) if terminal.body == j]
-    found.append(Block(f"yG{k}", "sum", tuple(name for name, _ in terms), tuple(sign for _, sign in terms), label="+",
+    found.append(SignalBlock(f"yG{k}", "sum", tuple(name for name, _ in terms), tuple(sign for _, sign in terms),
+                             label="+",
                        stage=k - 0.2, row=4.0))
-    found.append(Block(f"y{k}", "matrix", (f"yG{k}",), matrix=port_matrix(-network.inner[j].r), label=f"Kb{k}⁻¹",
+    found.append(SignalBlock(f"y{k}", "matrix", (f"yG{k}",), matrix=port_matrix(-network.inner[j].r), label=f"Kb{k}⁻¹",
                        stage=k - 0.52, row=4.0))
     return found
 
@@ -182,7 +183,7 @@ def draw_block_diagram(diagram: BlockDiagram, axes: Axes | None = None) -> Figur
     return shown_once(figure)
 
 
-def _draw_box(axes: Axes, block: Block, place: tuple[float, float]) -> None:
+def _draw_box(axes: Axes, block: SignalBlock, place: tuple[float, float]) -> None:
     shape = "circle" if block.kind == "sum" else "round"
     edge = "none" if block.kind == "input" else "#444444"
     style = {"boxstyle": f"{shape},pad=0.35", "facecolor": _COLORS[block.kind], "edgecolor": edge}
@@ -193,7 +194,8 @@ def _draw_box(axes: Axes, block: Block, place: tuple[float, float]) -> None:
                       arrowprops={"arrowstyle": "<|-", "color": "#444444", "shrinkA": 4, "shrinkB": 12})
 
 
-def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], source: Block, target: Block,
+def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], source: SignalBlock,
+                target: SignalBlock,
                 sign: int) -> None:
     bent = abs(start[0] - end[0]) > 1e-9 and abs(start[1] - end[1]) > 1e-9
     bend = "angle,angleA=0,angleB=90,rad=3" if source.row == 1.0 else "angle,angleA=90,angleB=0,rad=3"
@@ -206,6 +208,6 @@ def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]
         axes.text(end[0] + 0.5, end[1] + 0.12, "−", fontsize=9)
 
 
-def _half_width(block: Block) -> float:
+def _half_width(block: SignalBlock) -> float:
     """Of the box of a block, in points."""
     return 8.0 + 2.2 * len(block.label)

@@ -4,8 +4,8 @@
     C (B x_G' + B' x_G - N' q') = 0,   N^T y = tau            a connection: what it holds, and what drives it
 B x_G is the across variable of a connection, x = N q' what it lets it be, and C what is left of six directions. Where
 connections hold the same more than once (a planar loop of revolute joints does three times) the matrix has a rank below
-its size: motions are the same in every solution, wrenches are those of least norm, and which of them follow is said.
-Source: Tokad 4, corrected as in spec E4-25.
+its size: motions are the same in every solution, wrenches are those of least norm, and the result tells which of them
+are determinate. Source: Tokad 4, corrected as in spec E4-25.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class NetworkMotion(NamedTuple):
 
 def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mapping[str, ArrayLike] | None = None,
                    loads: Mapping[str, ArrayLike] | None = None) -> NetworkMotion:
-    """The motion at a state under forces of connections by name (f each, zero where nothing is said) and of wrenches
-    (6) at open terminals."""
+    """The motion at a state under named forces of connections (f each, by default zero) and wrenches (6) at open
+    terminals."""
     forces = dict(forces or {})
     loads = dict(loads or {})
     _check_names(network, forces, loads)

@@ -39,9 +39,9 @@ class LegJacobians(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ParallelSingularity:
-    """The motions that a singular posture loses and gains. `lost` (l, k): rates of the platform that it cannot have;
-    `gained` (g, k): those that it has with the actuators held; a force or wrench with power along a gained motion is
-    held by no actuator. `legs` are those that are straight or folded, counted from 1."""
+    """The motions that a singular posture loses and gains. `lost` (l, k) are rates that the platform cannot have, and
+    `gained` (g, k) rates that it has with the actuators held. No actuator resists a wrench with power along a gained
+    motion. `legs` are those that are straight or folded, counted from 1."""
 
     kind: Literal["regular", "inverse", "direct", "combined"]
     lost: Array
@@ -134,7 +134,7 @@ def _normal(rows: Array) -> Array:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-class Actuation(NamedTuple):
+class LegActuation(NamedTuple):
     """The kind of actuation of `freedoms` by `actuators`: with more of them forces are a choice, with fewer some motion
     is left."""
 
@@ -148,7 +148,7 @@ class Actuation(NamedTuple):
         return self.actuators - self.freedoms
 
 
-def actuation(*, actuators: int, freedoms: int) -> Actuation:
+def actuation(*, actuators: int, freedoms: int) -> LegActuation:
     """The class of a machine by its numbers of actuators and of degrees of freedom.
 
     >>> actuation(actuators=4, freedoms=3)
@@ -157,8 +157,8 @@ def actuation(*, actuators: int, freedoms: int) -> Actuation:
     if actuators < 0 or freedoms < 0:
         raise ModelError(f"a machine cannot have {actuators} actuators and {freedoms} degrees of freedom")
     if actuators == freedoms:
-        return Actuation("fully actuated", actuators, freedoms)
-    return Actuation("redundantly actuated" if actuators > freedoms else "under-actuated", actuators, freedoms)
+        return LegActuation("fully actuated", actuators, freedoms)
+    return LegActuation("redundantly actuated" if actuators > freedoms else "under-actuated", actuators, freedoms)
 
 
 def crank_angles(x: Scalar, y: Scalar, crank: Scalar, rod: Scalar) -> Array:
@@ -200,7 +200,7 @@ def wrapped(angle: Scalar) -> Scalar:
 
 
 def check_lengths(machine: str, **lengths: Array) -> None:
-    """Refuse bars of no length, by name."""
+    """Raise an error that names the bars of no length."""
     for name, values in lengths.items():
         for number, value in enumerate(np.atleast_1d(values), start=1):
             if not (np.isfinite(value) and value > 0):

@@ -283,7 +283,7 @@ class StewartPlatform:
         return poses
 
 
-class LegMotion(NamedTuple):
+class StewartLeg(NamedTuple):
     """A leg at its joints: coordinates q (3), axes (3, 3) of the slide, and G (3, 3): q' = G v of the ball."""
 
     q: Array
@@ -386,11 +386,11 @@ class StewartDynamics:
                 f"{found.gained[0].round(6).tolist()}, and no forces of the legs are determined")
 
 
-def _leg_motion(s: Array) -> LegMotion:
+def _leg_motion(s: Array) -> StewartLeg:
     L = np.sqrt(s @ s)
     across = np.sqrt(s[1] * s[1] + s[2] * s[2])  # L cos(beta)
     sa, ca, sb, cb = -s[1] / across, s[2] / across, s[0] / L, across / L
     axes = np.stack([np.stack([cb, 0.0 * L, sb]), np.stack([sa * sb, ca, -sa * cb]), np.stack([-ca * sb, sa, ca * cb])])
     x, y, z = axes.T
     q = np.stack([np.arctan2(-s[1], s[2]), np.arctan2(s[0], across), L])
-    return LegMotion(q, axes, np.stack([-y / across, x / L, z]))
+    return StewartLeg(q, axes, np.stack([-y / across, x / L, z]))

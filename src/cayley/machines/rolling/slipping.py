@@ -40,10 +40,9 @@ _AT_LIMIT = 1e-6  # of the least friction: contacts that need as much
 
 @dataclass(frozen=True, eq=False)
 class SlipCheck:
-    """The forces of contacts along a motion: `loads` (k, contacts) [N] across the ground and `needed` friction (k,
-    contacts) of each, NaN where the motion does not tell; the `least` friction (k) with which all can hold together,
-    infinite where a contact would have to pull, and the contacts that are `limiting`; and whether the coefficient
-    `friction` is enough."""
+    """The forces of contacts along a motion: `loads` (k, contacts) [N] normal to the ground and the `needed` friction
+    (k, contacts) of each, NaN where statically indeterminate, the `least` friction (k) with which all contacts hold,
+    infinite where one would have to pull, the `limiting` contacts, and whether the coefficient `friction` suffices."""
 
     contacts: tuple[str, ...]
     t: Array

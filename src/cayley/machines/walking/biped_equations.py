@@ -26,38 +26,38 @@ LEGS = slice(3, 7)
 _LEG = np.eye(5)[[0, 2, 1, 4, 3]] - np.diag([1.0, 0, 0, 0, 0])  # 1 where two angles are those of a thigh and its shank
 
 
-class Posture(NamedTuple):
+class BipedPosture(NamedTuple):
     """Sines and cosines (5) of trunk, first thigh, first shank, second thigh and second shank."""
 
     s: Array
     c: Array
 
 
-class Rates(NamedTuple):
+class BipedRates(NamedTuple):
     """Angles' rates (5), and their accelerations as far as the coordinates' velocities give them."""
 
     w: Array
     drift: Array
 
 
-def posture_of_angles(q: Array) -> Posture:
-    return Posture(np.sin(q[2:]), np.cos(q[2:]))
+def posture_of_angles(q: Array) -> BipedPosture:
+    return BipedPosture(np.sin(q[2:]), np.cos(q[2:]))
 
 
-def posture_of_tangents(y: Array) -> Posture:
+def posture_of_tangents(y: Array) -> BipedPosture:
     """Of half-angle tangents: sin = 2 c / (1 + c^2), cos = (1 - c^2) / (1 + c^2)."""
     c = y[2:]
-    return Posture(2 * c / (1 + c * c), (1 - c * c) / (1 + c * c))
+    return BipedPosture(2 * c / (1 + c * c), (1 - c * c) / (1 + c * c))
 
 
-def rates_of_tangents(y: Array, yd: Array) -> Rates:
+def rates_of_tangents(y: Array, yd: Array) -> BipedRates:
     """phid = 2 cd / (1 + c^2), phidd = 2 cdd / (1 + c^2) - 4 c cd^2 / (1 + c^2)^2."""
     c = y[2:]
     w = 2 * yd[2:] / (1 + c * c)
-    return Rates(w, -c * w * w)
+    return BipedRates(w, -c * w * w)
 
 
-def inertia(biped: PlanarBiped, at: Posture) -> Array:
+def inertia(biped: PlanarBiped, at: BipedPosture) -> Array:
     """H (7, 7)."""
     k = np.array(biped.moments)
     to_hip = np.stack([k * at.c, -k * at.s])
@@ -65,7 +65,7 @@ def inertia(biped: PlanarBiped, at: Posture) -> Array:
     return np.block([[biped.mass * np.eye(2), to_hip], [to_hip.T, angles]])
 
 
-def bias(biped: PlanarBiped, at: Posture, w: Array) -> Array:
+def bias(biped: PlanarBiped, at: BipedPosture, w: Array) -> Array:
     """h + G (7): what velocities and gravity ask of forces without acceleration."""
     k = np.array(biped.moments)
     squares = w * w
@@ -74,18 +74,18 @@ def bias(biped: PlanarBiped, at: Posture, w: Array) -> Array:
     return np.concatenate([hip, sines @ squares - biped.gravity * k * at.s])
 
 
-def feet(biped: PlanarBiped, hip: Array, at: Posture) -> Array:
+def feet(biped: PlanarBiped, hip: Array, at: BipedPosture) -> Array:
     """Positions (4): x1, z1, x2, z2."""
     return np.stack([hip[axis] + lengths @ way for lengths in _legs(biped) for axis, way in enumerate(at)])
 
 
-def feet_jacobian(biped: PlanarBiped, at: Posture) -> Array:
+def feet_jacobian(biped: PlanarBiped, at: BipedPosture) -> Array:
     """J (4, 7)."""
     turning = np.stack([row for lengths in _legs(biped) for row in (lengths * at.c, -lengths * at.s)])
     return np.concatenate([np.tile(np.eye(2), (2, 1)), turning], axis=1)
 
 
-def feet_drift(biped: PlanarBiped, at: Posture, w: Array) -> Array:
+def feet_drift(biped: PlanarBiped, at: BipedPosture, w: Array) -> Array:
     """Accelerations (4) of the feet without those of the coordinates."""
     return np.stack([-(lengths * way) @ (w * w) for lengths in _legs(biped) for way in at])
 

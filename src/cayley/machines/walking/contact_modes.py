@@ -43,7 +43,7 @@ _GRAZE = 1e-3  # m/s: feet that a slower impact would part do not chatter, but s
 
 
 def walking_system(biped: PlanarBiped, friction: float | None = None) -> System:
-    """State q, qd and the places (4) of the feet that stand; modes foot1 and foot2, "air" or "ground"."""
+    """State q, qd and the places (4) of the feet that stand. Modes foot1 and foot2, "air" or "ground"."""
     walker = _Walker(biped, friction)
     return System(
         "walker", state={"q": Block((7,), velocity="qd"), "qd": Block((7,)), "places": Block((4,), "m", default=0.0)},

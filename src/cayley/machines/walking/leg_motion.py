@@ -31,7 +31,7 @@ from cayley.errors import ModelError, SignatureError
 from cayley.machines.walking.biped_equations import (
     DRIVES,
     LEGS,
-    Posture,
+    BipedPosture,
     bias,
     feet_drift,
     feet_jacobian,
@@ -57,9 +57,9 @@ class LegMotion(NamedTuple):
 
 
 def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
-    """The kernel `t` to `LegMotion` of a program: a function that gives alpha1, beta1, alpha2, beta2, whose derivatives
-    are found in its text; a motion that gives these four with their rates and accelerations; or a motion of four
-    orientations, unit quaternions about y, as splines of rotations are."""
+    """The kernel from `t` to the `LegMotion` of a program. The program is a function that returns alpha1, beta1,
+    alpha2, beta2 and is differentiated, a motion of these four, or a motion of four orientations (unit quaternions
+    about y) such as a spline of rotations."""
     if not callable(legs):
         raise SignatureError(f"the program of the legs is a function of the time or a motion, not {shown(legs)}")
 
@@ -245,7 +245,7 @@ class _Standing(NamedTuple):
         return cls.of(biped, at, foot, hip, legs, bias(biped, at, qd[2:]))
 
     @classmethod
-    def of(cls, biped: PlanarBiped, at: Posture, foot: int, hip: Array, legs: Array, load: Array) -> _Standing:
+    def of(cls, biped: PlanarBiped, at: BipedPosture, foot: int, hip: Array, legs: Array, load: Array) -> _Standing:
         J = feet_jacobian(biped, at)
         H = inertia(biped, at)
         own = slice(2 * foot, 2 * foot + 2)

@@ -146,7 +146,7 @@ class PlanarBiped:
         feet."""
         return self._accelerations(posture_of_angles(q), qd[2:], tau, reactions)
 
-    def _accelerations(self, at: equations.Posture, w: Array, tau: Array, reactions: Array) -> Array:
+    def _accelerations(self, at: equations.BipedPosture, w: Array, tau: Array, reactions: Array) -> Array:
         Q = equations.DRIVES @ tau + equations.feet_jacobian(self, at).T @ reactions
         return np.linalg.solve(equations.inertia(self, at), Q - equations.bias(self, at, w))
 
@@ -255,8 +255,8 @@ class PlanarBiped:
 
     def gait(self, legs: Legs, *, ground: float | None = None, friction: float | None = None) -> System:
         """The body in time where the legs move by a program: `legs(t)` gives alpha1, beta1, alpha2, beta2, or is a
-        motion of these. State `body` (x, z, theta), `rates`, and the `places` (4) of feet that stand; mode `phase`,
-        "flight", "first support" or "second support"; outputs q, qd, torques, reactions and feet. A foot takes off
+        motion of these. State: `body` (x, z, theta), `rates`, and the `places` (4) of feet that stand. Mode: `phase`,
+        "flight", "first support" or "second support". Outputs q, qd, torques, reactions and feet. A foot takes off
         where its normal force ends, and touches down with its impulse where it meets the `ground`, whose height [m] is
         given; without, feet that fly meet nothing. With a coefficient of `friction` the motion ends where a foot would
         slide; without, feet do not slip. See `programmed_gait`, and `stride` for plans with double support."""

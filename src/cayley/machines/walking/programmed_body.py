@@ -168,8 +168,8 @@ class Grounded(HoldsFunctions, ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ProgrammedBody(Grounded):
-    """`legs` is their motion in time, `contacts` the words of `CONTACTS` that occur, each with a text that says whether
-    it is the present one; `places(x)` where the feet stand that do; `clock(t, x)` the time of the program."""
+    """`legs` is the motion of the legs in time, `contacts` the words of `CONTACTS` that occur, each with a condition,
+    `places(x)` the places of the feet on the ground, and `clock(t, x)` the time of the program."""
 
     legs: Callable[[Scalar], tuple[Array, ...]]
     contacts: Mapping[str, Callable[[State], Scalar]]
@@ -266,7 +266,7 @@ def check_friction(friction: float | None) -> None:
 
 
 def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, friction: float | None) -> System:
-    """State `body` with its velocity `rates`, and `places`; modes `phase` and `trouble`."""
+    """State: `body` with its velocity `rates`, and `places`. Modes: `phase` and `trouble`."""
     body = ProgrammedBody(biped, friction, ground, legs=leg_motion(legs),
                           contacts={word: partial(_is_in, word) for word in (FLIGHT, *SUPPORT)})
     events = [each for foot in range(2) for each in _releases(body, foot)]

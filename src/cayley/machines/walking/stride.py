@@ -38,7 +38,7 @@ from cayley.machines.walking.programmed_body import (
     check_friction,
     explain,
 )
-from cayley.machines.walking.stride_checks import Closure, check_plan, closure
+from cayley.machines.walking.stride_checks import StrideClosure, check_plan, closure
 from cayley.showing import brief
 from cayley.systems.layout import State
 from cayley.systems.ports import Block
@@ -102,7 +102,7 @@ class Stride(HoldsFunctions):
         return tuple(contact if contacts.index(contact) == k else f"{contact} {contacts[:k + 1].count(contact)}"
                      for k, contact in enumerate(contacts))
 
-    def closure(self, samples: int = 65) -> Closure:
+    def closure(self, samples: int = 65) -> StrideClosure:
         """How well the program closes in double support: what is left of position, velocity and acceleration of the
         second foot, seen from the first, at instants of the stride."""
         return closure(self, samples)
@@ -129,7 +129,7 @@ class Stride(HoldsFunctions):
     @cached_property
     def system(self) -> System:
         """The walk: state `body` (x, z, theta), `rates`, the `places` (4) of the feet that stand and the `clock` of the
-        stride; modes `phase`, `lead`, the leg that has the first part, and `trouble`; outputs q, qd, torques,
+        stride. Modes: `phase`, `lead`, the leg that has the first part, and `trouble`. Outputs q, qd, torques,
         reactions and feet, of leg 1 and leg 2 whichever leads."""
         constraints = {**self._body.constraints, **self.held_system.constraints}
         return replace(self.held_system, constraints=constraints, transitions=[*self._changes(), *self._troubles()])

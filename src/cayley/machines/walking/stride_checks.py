@@ -33,7 +33,7 @@ _NAMES = ("alpha1", "beta1", "alpha2", "beta2")
 
 
 @dataclass(frozen=True)
-class Closure:
+class StrideClosure:
     """The residual of the second foot's motion, seen from the first, in double support: at instants `t` (n) of the
     stride the distance (n, 2) from where it was when the phase began, there at the height of the first foot, its
     velocity (n, 2) and its acceleration (n, 2). All are zero in a plan that closes."""
@@ -60,10 +60,10 @@ def check_plan(stride: Stride) -> None:
         _check_exchange(stride)
 
 
-def closure(stride: Stride, samples: int) -> Closure:
+def closure(stride: Stride, samples: int) -> StrideClosure:
     parts = [_opening(stride, k, samples) for k, (contact, _) in enumerate(stride.phases) if contact == DOUBLE]
     joined = [np.concatenate([part[k] for part in parts]) if parts else np.zeros((0, 2) if k else 0) for k in range(4)]
-    return Closure(*joined)
+    return StrideClosure(*joined)
 
 
 def _check_phases(stride: Stride) -> None:
@@ -173,9 +173,9 @@ _STEP = 1e-5  # rad and rad/s, of differences
 
 @dataclass(frozen=True)
 class RepeatingStride:
-    """`status` "repeats", "not found", or "not held" of one that would repeat if no foot were unloaded or slid, which
-    `message` names; `theta` [rad] and `rate` [rad/s] of the trunk at the start; `residual` by how much they differ
-    after the stride; `multipliers` (2, complex), stable if all are within the unit circle; `start`, the whole state."""
+    """`status` is "repeats", "not found", or "not held" if a foot, named in `message`, is unloaded or slides. `theta`
+    [rad] and `rate` [rad/s] describe the trunk at the start, `residual` is their change over the stride, `multipliers`
+    (2, complex) are stable within the unit circle, and `start` is the whole state."""
 
     status: str
     message: str

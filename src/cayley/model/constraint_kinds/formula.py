@@ -98,7 +98,7 @@ def _is_finite(node: ast.expr, values: Mapping[str, Array]) -> bool:
 
 
 class _FaultError(Exception):
-    """What is wrong in a formula."""
+    """The fault of a formula."""
 
 
 def _value(node: ast.expr, values: Mapping[str, Scalar]) -> Scalar:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cayley.compiler.typing import Scalar
 from cayley.model.constraint_kinds.constraint import Constraint
-from cayley.model.joint_kinds import Motion, check_motion
+from cayley.model.joint_kinds import JointKind, check_motion
 from cayley.model.joint_kinds.held import POINT, FrameMotion, Row
 
 
@@ -19,7 +19,7 @@ class Loop(Constraint):
 
     first: str
     second: str
-    motion: Motion = field(default_factory=Motion)
+    motion: JointKind = field(default_factory=JointKind)
     word = "loop"
     of_frames = ("first", "second")
     says = "loop {0.name!r} is closed by a {0.motion.word} joint"

@@ -26,7 +26,7 @@ from cayley.model.chains import chain_to
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, Kind, check_convention, dh_frames
 from cayley.model.joint_kinds import plane_across
 from cayley.model.parts import Friction, Limits, Rotor, frozen, frozen_pose
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -52,7 +52,7 @@ class AxisLine:
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
-    spring: Spring | None = None
+    spring: SpringKind | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -378,7 +378,7 @@ def _residual(table: DHTable, frames: Array, lines: Sequence[AxisLine]) -> float
 def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...]:
     """The axes of the revolute and prismatic joints on the way to a frame, at zero, in the root's frame.
 
-    Joints of other kinds have no axis line, or not one alone; they are refused by name. Of rotors the spin is kept, as
+    Joints of other kinds have no single axis line, and raise an error that names them. Of rotors the spin is kept, as
     the frames of a table, in which their places would be, are not those of the bodies here.
     """
     lines = []

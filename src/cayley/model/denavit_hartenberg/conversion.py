@@ -41,7 +41,7 @@ from cayley.model.denavit_hartenberg.table import (
     dh_row_poses_at_zero,
     dh_tool_pose,
 )
-from cayley.model.findings import Finding
+from cayley.model.findings import Remark
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.masses import IDLE, gravity_is_idle
 from cayley.model.parts import Body, Frame, Joint, frozen
@@ -93,20 +93,20 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     return replace(made, notes=tuple(doubts))
 
 
-def _turns_in_degrees(table: DHTable) -> list[Finding]:
+def _turns_in_degrees(table: DHTable) -> list[Remark]:
     """Angles of more than a turn."""
-    return [Finding("angle in degrees", (row.joint or f"joint{i}",),
+    return [Remark("angle in degrees", (row.joint or f"joint{i}",),
                     f"{key} of row {i} is {angle:g} rad, more than a turn: if this is degrees, write \"{angle:g} deg\"")
             for i, row in enumerate(table.rows, 1) for key, angle in (("theta", row.theta), ("alpha", row.alpha))
             if abs(angle) > 2 * np.pi + _ROUNDED]
 
 
-def _masses_at_origins(convention: str, bodies: Sequence[Body]) -> list[Finding]:
+def _masses_at_origins(convention: str, bodies: Sequence[Body]) -> list[Remark]:
     """Masses for which no centre was given."""
     names = tuple(body.name for body in bodies if body.mass)
     where, middle = {"standard": ("at the far ends of the links", "(-a/2, 0, 0)"),
                      "modified": ("on the axes of their joints", "(a/2, 0, 0)")}[convention]
-    return [Finding("centers missing", names,
+    return [Remark("centers missing", names,
                     f"masses without `centers` are at the origins of their frames, {where}: the middle of a link is "
                     f"{middle}; `centers=np.zeros(({len(bodies)}, 3))` says that they are there")] if names else []
 
@@ -183,10 +183,9 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
 
     `frame` may be left out if the mechanism has a frame "tool", or only one end. The table has the coordinates of the
     mechanism; fixed joints are folded into it, and the constants at the ends are its base and tool. The options are
-    those of `assign_frames`. A chain with joints that are neither revolute nor prismatic, or with joints that follow
-    others, has no table and is refused by name. So is one whose table would miss its poses by more than `tolerance`
-    times its reach: neighbouring axes that are nearly, but not quite, parallel have feet far away, where rounding is
-    felt.
+    those of `assign_frames`. A chain with joints that are neither revolute nor prismatic, or with mimic joints, has no
+    table: the error names the joint. So is one whose table would miss its poses by more than `tolerance` times its
+    reach: neighbouring axes that are nearly, but not quite, parallel have feet far away, where rounding is felt.
 
     >>> arm = tree_from_dh([DHRow(a=0.5), DHRow(d=0.2, a=0.4)], convention="standard")
     >>> print(dh_from_tree(arm, convention="modified").table)

@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
 from cayley.model.chains import chain_to
-from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
+from cayley.model.joint_kinds import Helical, JointKind, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits, frozen, frozen_pose
 from cayley.model.tree import GRAVITY, Tree
 from cayley.showing import brief
@@ -52,7 +52,7 @@ class ScrewAxes:
 def screw_axes_from_tree(tree: Tree, frame: str | None = None) -> ScrewAxes:
     """The screw axes of the chain from the root to a frame ("tool", or the only end, if not named).
 
-    Revolute, prismatic and helical joints have one; a joint of another kind has none, and is refused by name.
+    Revolute, prismatic and helical joints have one; a joint of another kind raises an error that names it.
 
     >>> from cayley.model.denavit_hartenberg.conversion import DHRow, tree_from_dh
     >>> screw_axes_from_tree(tree_from_dh([DHRow(a=0.5), DHRow(a=0.4)], convention="standard")).twists
@@ -106,7 +106,7 @@ def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: ArrayLi
     return Tree.of(name, given, joints, frames=[Frame("tool", given[-1].name, tool)], gravity=gravity, source=source)
 
 
-def _motion(twist: Array, here: Array, name: str) -> tuple[Motion, Array]:
+def _motion(twist: Array, here: Array, name: str) -> tuple[JointKind, Array]:
     """The joint of a twist, and a point of its axis."""
     linear = twist[:3]
     angular = twist[3:]

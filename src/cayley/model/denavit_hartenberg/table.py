@@ -26,7 +26,7 @@ from cayley.geometry.rotations.euler import roll_pitch_yaw_from_matrix
 from cayley.model.angle_texts import ANGLES, angle_of
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.showing import escape, html_table
 from cayley.wording import shown
 
@@ -113,7 +113,7 @@ class DHRow:
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
-    spring: Spring | None = None
+    spring: SpringKind | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

@@ -27,11 +27,11 @@ from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.model.findings import Finding, counted, in_number
+from cayley.model.findings import Remark, counted, in_number
 from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
-from cayley.model.formats.xml_elements import Element, source_of, source_words
-from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
+from cayley.model.formats.xml_elements import XmlElement, source_of, source_words
+from cayley.model.joint_kinds import Floating, JointKind, Prismatic, Revolute, Spherical, turn
 from cayley.model.named_configurations import with_configuration
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Rotor
 from cayley.model.spring_kinds import LinearSpring
@@ -87,7 +87,7 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel, *, trust: bool = Fals
     return made
 
 
-def compiled_mjcf(path_or_text: str | PathLike[str], *, trust: bool = False) -> tuple[MjModel, Element, list[str]]:
+def compiled_mjcf(path_or_text: str | PathLike[str], *, trust: bool = False) -> tuple[MjModel, XmlElement, list[str]]:
     """The model of a file, or of the text of one, as MuJoCo compiles it, its root element, and what MuJoCo warns of.
 
     Malformed, huge and tricky files are refused with their line before.
@@ -107,7 +107,7 @@ def _mujoco() -> ModuleType:
     return mujoco
 
 
-def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], root: Element, said: list[str]) -> MjModel:
+def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], root: XmlElement, said: list[str]) -> MjModel:
     """Model as MuJoCo compiles it; warnings of MuJoCo are appended to `said`."""
     path = source_of(path_or_text)
     with _warnings_kept(mujoco, said):
@@ -132,9 +132,9 @@ def _warnings_kept(mujoco: ModuleType, said: list[str]) -> Iterator[None]:
 class _Reading:
     """The parts of a mechanism, taken from a compiled model."""
 
-    def __init__(self, model: MjModel, root: Element | None = None) -> None:
+    def __init__(self, model: MjModel, root: XmlElement | None = None) -> None:
         self.model = model
-        self.notes: list[str | Finding] = []
+        self.notes: list[str | Remark] = []
         self.body_names = names_of(model, "body", model.nbody)
         self.joint_names = names_of(model, "joint", model.njnt)
         self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
@@ -180,7 +180,7 @@ class _Reading:
             parent = child
             place = Pose(np.eye(3), -anchor).matrix
         if parent != name:
-            self.joints.append(Joint(self._fresh("joint", f"{name}/fixed"), parent, name, Motion(), place))
+            self.joints.append(Joint(self._fresh("joint", f"{name}/fixed"), parent, name, JointKind(), place))
         self.bodies.append(self._mass_properties(body))
 
     def _mass_properties(self, body: int) -> Body:
@@ -206,7 +206,7 @@ class _Reading:
             return None
         return LinearSpring(float(model.jnt_stiffness[joint]), 0.0, float(model.qpos_spring[model.jnt_qposadr[joint]]))
 
-    def _motion(self, joint: int) -> tuple[Motion, Array]:
+    def _motion(self, joint: int) -> tuple[JointKind, Array]:
         """Motion of the joint, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
         model = self.model
         axis = tuple(float(x) for x in model.jnt_axis[joint])
@@ -262,7 +262,7 @@ class _Reading:
         return found if at_joints else None
 
 
-def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str | Finding]:
+def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str | Remark]:
     springs = [name for name, stiffness, kind in zip(joint_names, model.jnt_stiffness, model.jnt_type, strict=True)
                if stiffness and kind not in (SLIDE, HINGE)]
     if springs:

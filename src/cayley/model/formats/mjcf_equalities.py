@@ -27,8 +27,8 @@ from cayley.geometry.pose import Pose
 from cayley.model.chains import chain_pose
 from cayley.model.constraint_kinds import Constraint, Coupling, Polynomial, Rod
 from cayley.model.constraint_kinds.constraint import Tendon
-from cayley.model.formats.xml_elements import Element, quoted
-from cayley.model.joint_kinds import Motion, Spherical
+from cayley.model.formats.xml_elements import XmlElement, quoted
+from cayley.model.joint_kinds import JointKind, Spherical
 from cayley.model.joint_kinds.motion import Axis
 from cayley.model.parts import Frame, Joint, Loop, Mimic
 from cayley.model.tree import Tree
@@ -71,7 +71,7 @@ class Equalities:
         data = model.eq_data[k]
         connects = model.eq_type[k] == CONNECT
         free_to_turn = connects or data[10] == 0.0
-        motion = Spherical() if free_to_turn else Motion()
+        motion = Spherical() if free_to_turn else JointKind()
         ends = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
         if model.eq_objtype[k] == _SITE:
             self.loops.append(Loop(self.names[k], self.sites[ends[0]], self.sites[ends[1]], motion))
@@ -145,7 +145,7 @@ class Equalities:
                 [float(model.wrap_prm[i]) for i in places])
 
 
-def places_of(model: MjModel, root: Element | None) -> list[str]:
+def places_of(model: MjModel, root: XmlElement | None) -> list[str]:
     """Place of each equality in the file, for errors; empty where files are included or parts replicated."""
     found = [each for element in (root.children if root else ()) if element.tag == "equality"
              for each in element.children]

@@ -16,14 +16,14 @@ from pathlib import Path
 from cayley.errors import ModelError
 from cayley.model.budget import MOST
 from cayley.model.formats.files import check_file
-from cayley.model.formats.search import Search
-from cayley.model.formats.xml_elements import Element, located, read_xml, source_of
+from cayley.model.formats.search import FileSearch
+from cayley.model.formats.xml_elements import XmlElement, located, read_xml, source_of
 from cayley.wording import shortened
 
 MOST_ASSET_BYTES = 256 * 2**20
 MOST_PLACES = 20_000  # at which files are looked for
 
-Models = dict[str, tuple[Element, Path]]  # by the names that one document gives them: their roots and folders
+Models = dict[str, tuple[XmlElement, Path]]  # by the names that one document gives them: their roots and folders
 
 _ENTRIES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "user": ("dim",), "numeric": ("size",)}
 _FACES = 6  # of a texture that says its width alone
@@ -40,14 +40,14 @@ _NUMBERS_OF_A_KEY = 100  # for each object
 _STEPS_OF_AN_ENTRY = 10  # of a simulation of one object
 
 
-def checked_mjcf(path_or_text: str | os.PathLike[str], *, trust: bool = False) -> Element:
+def checked_mjcf(path_or_text: str | os.PathLike[str], *, trust: bool = False) -> XmlElement:
     """The root element of a file, or of a text, that MuJoCo can be given.
 
     >>> checked_mjcf('<mujoco><worldbody><replicate count="1000000"><geom size="1"/></replicate></worldbody></mujoco>')
     Traceback (most recent call last):
     cayley.errors.ModelError: text, line 1, <geom>: the model needs more than 20000 objects...
     """
-    search = Search(source_of(path_or_text) or Path("model.xml"), trusted=trust)
+    search = FileSearch(source_of(path_or_text) or Path("model.xml"), trusted=trust)
     root = read_xml(path_or_text, budget=search.budget)
     if root.tag != "mujoco":
         raise root.error("this is URDF, not MJCF: load_urdf reads it" if root.tag == "robot" else
@@ -61,20 +61,20 @@ def checked_mjcf(path_or_text: str | os.PathLike[str], *, trust: bool = False) -
 class _Gate:
     """One pass over all elements, those of included files and attached models among them."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: FileSearch) -> None:
         self.search = search
         self.budget = search.budget
         self.folder = search.folder
         self.counts: Counter[str] = Counter()
         self.for_each = 0.0
         self.steps = _steps({})
-        self.read: dict[Path, Element] = {}
-        self.assets: list[tuple[str, Element]] = []
+        self.read: dict[Path, XmlElement] = {}
+        self.assets: list[tuple[str, XmlElement]] = []
         self.folders: dict[Path, None] = {self.folder: None}
         self.asset_folders: dict[str, None] = {"": None}
 
-    def walk(self, root: Element) -> None:
-        pending = [(root, 1.0, self.folder, {})]  # type: list[tuple[Element, float, Path, Models]]
+    def walk(self, root: XmlElement) -> None:
+        pending = [(root, 1.0, self.folder, {})]  # type: list[tuple[XmlElement, float, Path, Models]]
         while pending:
             element, times, folder, models = pending.pop()
             with located(element):
@@ -91,7 +91,7 @@ class _Gate:
                 inner.append((*models[element.attributes["model"]], {}))
             pending += [(child, times, beside, named) for child, beside, named in reversed(inner)]
 
-    def _spend(self, element: Element, times: float) -> None:
+    def _spend(self, element: XmlElement, times: float) -> None:
         for key, value in element.attributes.items():
             if key != "name" and any(word.lower().strip("+-") in ("nan", "inf", "infinity") for word in value.split()):
                 raise ModelError(f"{key} is {shortened(value)!r}, which is not a finite number")
@@ -106,7 +106,7 @@ class _Gate:
         if element.tag not in ("include", "model"):
             self.assets += [(value, element) for key, value in element.attributes.items() if key.startswith("file")]
 
-    def _spend_products(self, element: Element, times: float) -> None:
+    def _spend_products(self, element: XmlElement, times: float) -> None:
         """Count what grows with the number of objects: entries of each, configurations, and the ranges of muscles."""
         self.counts[element.tag] += int(min(times, self.budget.spent["objects"]))
         if element.tag == "size":
@@ -119,7 +119,7 @@ class _Gate:
         if max(for_each) * self.budget.spent["objects"] > MOST["numbers"]:
             raise ModelError(f"with this there are more than {MOST['numbers']} numbers, for every object its own")
 
-    def _file(self, element: Element, folder: Path) -> tuple[Element, Path]:
+    def _file(self, element: XmlElement, folder: Path) -> tuple[XmlElement, Path]:
         """Included file, searched for as by MuJoCo: beside the main file, then beside the including one."""
         name = element.word("file")
         beside = next((place for place in (self.folder, folder) if _is_there(place / name)), self.folder)
@@ -161,12 +161,12 @@ def _is_there(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-def _grid(element: Element) -> float:
+def _grid(element: XmlElement) -> float:
     """Number of objects that an element stands for."""
     return _FLEXIBLE * _product(element, ("count",)) if element.tag in ("composite", "flexcomp") else 1.0
 
 
-def _points(element: Element) -> float:
+def _points(element: XmlElement) -> float:
     """Number of points of a mesh that MuJoCo generates."""
     if element.tag != "mesh" or "builtin" not in element.attributes:
         return 0.0
@@ -180,7 +180,7 @@ def _steps(attributes: dict[str, str]) -> float:
     return total / step if step > 0 else inf
 
 
-def _entries(element: Element) -> float:
+def _entries(element: XmlElement) -> float:
     """Number of entries, or of simulation steps, that an element needs."""
     if element.tag == "lengthrange":
         return 100 * _steps(element.attributes)
@@ -195,11 +195,11 @@ def _entries(element: Element) -> float:
     return max([asked, *(_number(element, key, 0.0) for key in alone)])
 
 
-def _product(element: Element, keys: tuple[str, ...]) -> float:
+def _product(element: XmlElement, keys: tuple[str, ...]) -> float:
     return prod(max(_as_number(word), 1.0) for key in keys for word in element.attributes.get(key, "").split())
 
 
-def _number(element: Element, key: str, default: float) -> float:
+def _number(element: XmlElement, key: str, default: float) -> float:
     words = element.attributes.get(key, "").split()
     return _as_number(words[0]) if words else default
 

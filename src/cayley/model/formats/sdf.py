@@ -26,13 +26,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, ModelWarning
-from cayley.model.findings import Finding, counted
-from cayley.model.formats.sdf_frames import MODEL, WORLD, Frames, inverse, number, outside, texts, word
-from cayley.model.formats.search import Search
+from cayley.model.findings import Remark, counted
+from cayley.model.formats.sdf_frames import MODEL, WORLD, SdfFrames, inverse, number, outside, texts, word
+from cayley.model.formats.search import FileSearch
 from cayley.model.formats.urdf import MOMENTS, placed_body
 from cayley.model.formats.written_angles import WrittenAngles
-from cayley.model.formats.xml_elements import Element, located, read_xml, source_of, source_words, version_of
-from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical, Universal
+from cayley.model.formats.xml_elements import XmlElement, located, read_xml, source_of, source_words, version_of
+from cayley.model.joint_kinds import JointKind, Prismatic, Revolute, Spherical, Universal
 from cayley.model.joint_kinds.motion import Axis
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.spring_kinds import LinearSpring
@@ -53,13 +53,13 @@ _SAME = 1e-12
 class _Model:
     """Elements of a model and of the models nested in it, with the scopes of their names."""
 
-    frames: Frames
-    links: dict[str, Element] = field(default_factory=dict)
-    joints: dict[str, tuple[Element, str]] = field(default_factory=dict)
-    named: dict[str, Element] = field(default_factory=dict)
-    notes: list[Finding] = field(default_factory=list)
+    frames: SdfFrames
+    links: dict[str, XmlElement] = field(default_factory=dict)
+    joints: dict[str, tuple[XmlElement, str]] = field(default_factory=dict)
+    named: dict[str, XmlElement] = field(default_factory=dict)
+    notes: list[Remark] = field(default_factory=list)
     models: int = 0
-    read: dict[Path, Element] = field(default_factory=dict)  # models of the files that are included
+    read: dict[Path, XmlElement] = field(default_factory=dict)  # models of the files that are included
 
 
 def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False, trust: bool = False) -> Tree:
@@ -71,12 +71,12 @@ def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False
     ... </model></sdf>''').joint_names
     ('pivot',)
     """
-    search = Search(source_of(path_or_text) or Path("model.sdf"), trusted=trust)
+    search = FileSearch(source_of(path_or_text) or Path("model.sdf"), trusted=trust)
     root = read_xml(path_or_text, budget=search.budget)
     version = _version(root)
     angles = WrittenAngles(exact_angles)
     element, gravity = _one_model(root)
-    model = _Model(Frames(angles))
+    model = _Model(SdfFrames(angles))
     _gather(model, element, "", search, 0)
     place = _place(model, element)
     made = _tree(model, element, place, gravity, version, source_words(path_or_text))
@@ -86,22 +86,22 @@ def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False
     return made
 
 
-def links_of_sdf(search: Search) -> dict[str, Element]:
+def links_of_sdf(search: FileSearch) -> dict[str, XmlElement]:
     """The elements of the links of a file, with those of nested and included models, by their names."""
     element, _ = _one_model(read_xml(search.model, budget=search.budget))
-    model = _Model(Frames(WrittenAngles(exact=False)))
+    model = _Model(SdfFrames(WrittenAngles(exact=False)))
     _gather(model, element, "", search, 0)
     return model.links
 
 
-def _version(root: Element) -> tuple[int, int]:
+def _version(root: XmlElement) -> tuple[int, int]:
     if root.tag != "sdf":
         raise root.error("an SDF file has <sdf> as its root")
     said = root.word("version")
     return version_of(root, said, f"the version of SDF is {said!r}; it is like 1.9")
 
 
-def _one_model(root: Element) -> tuple[Element, Array]:
+def _one_model(root: XmlElement) -> tuple[XmlElement, Array]:
     """The only model of a file, and the gravity of its world."""
     world = root.only("world")
     holder = root if world is None else world
@@ -115,7 +115,7 @@ def _one_model(root: Element) -> tuple[Element, Array]:
     return models[0], np.array(GRAVITY if gravity is None else [float(each) for each in texts(gravity, 3)])
 
 
-def _place(model: _Model, element: Element) -> Array:
+def _place(model: _Model, element: XmlElement) -> Array:
     """Pose of the model in the world."""
     if "placement_frame" in element.attributes:
         raise element.error("placement_frame is not supported: give the <pose> of the model itself")
@@ -125,7 +125,7 @@ def _place(model: _Model, element: Element) -> Array:
 # What there is
 
 
-def _gather(model: _Model, element: Element, scope: str, search: Search, depth: int) -> str:
+def _gather(model: _Model, element: XmlElement, scope: str, search: FileSearch, depth: int) -> str:
     """Links, joints, frames and nested models of a model, with their outer names, and the link that carries its frame.
     """
     model.models += 1
@@ -169,14 +169,14 @@ def _gather(model: _Model, element: Element, scope: str, search: Search, depth: 
     return canonical
 
 
-def _name(element: Element) -> str:
+def _name(element: XmlElement) -> str:
     name = element.word("name")
     if name in (WORLD, MODEL) or "::" in name or (name.startswith("__") and name.endswith("__")):
         raise element.error(f"the name {name!r} is one that SDF keeps for itself")
     return name
 
 
-def _included(include: Element, model: _Model, search: Search) -> Element:
+def _included(include: XmlElement, model: _Model, search: FileSearch) -> XmlElement:
     """Included model, with the name and the pose given by the including one."""
     if include.attributes.get("merge", "false").strip() in ("true", "1"):
         raise include.error("models that are merged are not read: write its links and joints where they belong")
@@ -200,27 +200,27 @@ def _included(include: Element, model: _Model, search: Search) -> Element:
                    children=[*[child for child in inner.children if child.tag not in own], *([pose] if pose else [])])
 
 
-def _note_what_is_left_out(model: _Model, element: Element, scope: str) -> None:
+def _note_what_is_left_out(model: _Model, element: XmlElement, scope: str) -> None:
     sensors = [sensor.attributes.get("name", "") for sensor in element.walk() if sensor.tag == "sensor"]
     if scope == "":
         model.notes += counted("sensors left out", sensors, "sensor[|s] [is|are] left out", doubtful=False)
     static = element.only("static")
     if static is not None and static.text.strip() in ("true", "1"):
-        model.notes.append(Finding("static", (), str(element.error("the model is static, and is read as if its joints "
+        model.notes.append(Remark("static", (), str(element.error("the model is static, and is read as if its joints "
                                                                    "moved")), doubtful=False))
 
 
 # What it makes
 
 
-def _tree(model: _Model, element: Element, place: Array, gravity: Array, version: tuple[int, int],
+def _tree(model: _Model, element: XmlElement, place: Array, gravity: Array, version: tuple[int, int],
           source: str) -> Tree:
     frames = model.frames
     bodies = [_body(model, name, link) for name, link in model.links.items()]
     joints: list[Joint] = []
     loops: list[Loop] = []
     on_loops: list[Frame] = []
-    carried: dict[str, Element] = {}
+    carried: dict[str, XmlElement] = {}
     for name, (joint, scope) in model.joints.items():
         parent, child = _ends(frames, joint, scope)
         at_parent = place @ frames.in_model(name, joint) if parent == WORLD else frames.between(parent, name, joint)
@@ -250,16 +250,16 @@ def _tree(model: _Model, element: Element, place: Array, gravity: Array, version
                        notes=[*model.notes, *frames.angles.findings, *_floats(bodies)])
 
 
-def _floats(bodies: list[Body]) -> Iterator[Finding]:
+def _floats(bodies: list[Body]) -> Iterator[Remark]:
     if bodies[0].name != WORLD:
-        yield Finding("held by nothing", (bodies[0].name,), "no joint holds the model to the world: its root is fixed "
+        yield Remark("held by nothing", (bodies[0].name,), "no joint holds the model to the world: its root is fixed "
                       "here, and floats with cy.load(path, floating_base=True)", doubtful=False)
 
 
-def _body(model: _Model, name: str, link: Element) -> Body:
+def _body(model: _Model, name: str, link: XmlElement) -> Body:
     inertial = link.only("inertial")
     if inertial is None:
-        model.notes.append(Finding("mass of the format", (name,), str(link.error(
+        model.notes.append(Remark("mass of the format", (name,), str(link.error(
             "there is no <inertial>; the default of SDF, 1 kg and 1 kg m^2 about its origin, is taken"))))
         return Body(name, 1.0, np.zeros(3), np.eye(3))
     mass = number(inertial, "mass", 1.0)
@@ -272,7 +272,7 @@ def _body(model: _Model, name: str, link: Element) -> Body:
     return placed_body(name, inertial, mass, pose, moments)
 
 
-def _ends(frames: Frames, joint: Element, scope: str) -> tuple[str, str]:
+def _ends(frames: SdfFrames, joint: XmlElement, scope: str) -> tuple[str, str]:
     """The links, or the world, that a joint joins; it may name frames on them."""
     parent = outside(word(joint, "parent"), scope)
     child = outside(word(joint, "child"), scope)
@@ -284,7 +284,7 @@ def _ends(frames: Frames, joint: Element, scope: str) -> tuple[str, str]:
     return ends
 
 
-def _motion(frames: Frames, joint: Element, name: str, scope: str, version: tuple[int, int]) -> Motion:
+def _motion(frames: SdfFrames, joint: XmlElement, name: str, scope: str, version: tuple[int, int]) -> JointKind:
     kind = joint.word("type")
     if kind in _OTHER_TYPES:
         raise joint.error(f"joints of the type {kind!r} are not read; write the mechanism as TOML, with a joint of a "
@@ -298,11 +298,11 @@ def _motion(frames: Frames, joint: Element, name: str, scope: str, version: tupl
     if kind == "prismatic":
         return Prismatic(axes[0])
     if kind in ("ball", "fixed"):
-        return Spherical() if kind == "ball" else Motion()
+        return Spherical() if kind == "ball" else JointKind()
     return Revolute(axes[0], continuous=kind == "continuous")
 
 
-def _axis(frames: Frames, joint: Element, tag: str, name: str, scope: str, version: tuple[int, int]) -> Axis:
+def _axis(frames: SdfFrames, joint: XmlElement, tag: str, name: str, scope: str, version: tuple[int, int]) -> Axis:
     """The unit axis in the axes of the joint."""
     axis = joint.only(tag)
     xyz = None if axis is None else axis.only("xyz")
@@ -325,7 +325,7 @@ def _axis(frames: Frames, joint: Element, tag: str, name: str, scope: str, versi
 _Drive = tuple[Limits, Friction, Rotor, Mimic | None, LinearSpring | None]
 
 
-def _drive(joint: Element, motion: Motion, scope: str) -> _Drive:
+def _drive(joint: XmlElement, motion: JointKind, scope: str) -> _Drive:
     """Limits, friction, rotor, mimicked joint and spring of a joint."""
     axes = [axis for tag in ("axis", "axis2") if (axis := joint.only(tag)) is not None][:motion.nq]
     if not motion.nq or len(axes) != motion.nq:
@@ -348,7 +348,7 @@ def _drive(joint: Element, motion: Motion, scope: str) -> _Drive:
     return Limits(lower, upper, velocity, effort), friction, Rotor(), _mimic(axes[0], scope), spring
 
 
-def _bound(limit: Element | None, tag: str) -> float:
+def _bound(limit: XmlElement | None, tag: str) -> float:
     default = -np.inf if tag == "lower" else np.inf
     child = None if limit is None else limit.only(tag)
     text = "" if child is None else child.text.strip().lower()
@@ -358,7 +358,7 @@ def _bound(limit: Element | None, tag: str) -> float:
     return value if abs(value) < _NO_LIMIT else float(np.copysign(np.inf, value))
 
 
-def _mimic(axis: Element, scope: str) -> Mimic | None:
+def _mimic(axis: XmlElement, scope: str) -> Mimic | None:
     """follower = multiplier (leader - reference) + offset."""
     mimic = axis.only("mimic")
     if mimic is None:
@@ -377,7 +377,7 @@ def _on_its_frame(joint: Joint, at_child: Array) -> tuple[list[Joint], list[Body
     return [replace(joint, child=between), held], [Body(between, 0.0)]
 
 
-def _check_roots(element: Element, model: _Model, carried: dict[str, Element], *, held: bool) -> None:
+def _check_roots(element: XmlElement, model: _Model, carried: dict[str, XmlElement], *, held: bool) -> None:
     free = [name for name in model.links if name not in carried]
     if held and free:
         raise model.links[free[0]].error(f"no joint carries the links {', '.join(map(repr, free))}, while others are "

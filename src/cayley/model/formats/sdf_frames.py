@@ -1,8 +1,8 @@
 """The frames of an SDF model: links, joints, frames and nested models by name, and where each is in the model.
 
-A pose is said relative to another frame (`relative_to`); left out, that is the model for links, frames and nested
-models, the child for joints, and what it is attached to for frames that say so. What is in a nested model `arm` is
-called `arm::link` outside of it, and `link` inside.
+A pose is relative to another frame (`relative_to`), by default to the model for links, frames and nested models, to the
+child for joints, and to its body for a frame with `attached_to`. What is in a nested model `arm` is called `arm::link`
+outside of it, and `link` inside.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.model.formats.written_angles import WrittenAngles
-from cayley.model.formats.xml_elements import Element, rotation_of_xyzw
+from cayley.model.formats.xml_elements import XmlElement, rotation_of_xyzw
 from cayley.wording import did_you_mean
 
 MODEL = "__model__"
@@ -27,14 +27,14 @@ WORLD = "world"
 class Placed:
     """A frame: its pose relative to another, its element, and the frame that it is attached to; a link to itself."""
 
-    element: Element
+    element: XmlElement
     relative_to: str
     pose: Array
     attached_to: str
 
 
 @dataclass
-class Frames:
+class SdfFrames:
     """The frames of a model, by their names seen from outside."""
 
     angles: WrittenAngles
@@ -42,7 +42,7 @@ class Frames:
     _poses: dict[str, Array] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
 
-    def add(self, name: str, element: Element, scope: str, *, relative_to: str, attached_to: str) -> None:
+    def add(self, name: str, element: XmlElement, scope: str, *, relative_to: str, attached_to: str) -> None:
         """Add a frame whose element may have a pose, by default relative to the outer name `relative_to`."""
         if name in self.placed:
             first = self.placed[name].element
@@ -51,7 +51,7 @@ class Frames:
         said = "" if pose is None else pose.attributes.get("relative_to", "").strip()
         self.placed[name] = Placed(element, outside(said, scope) if said else relative_to, self.pose(pose), attached_to)
 
-    def pose(self, element: Element | None) -> Array:
+    def pose(self, element: XmlElement | None) -> Array:
         """The pose (4, 4) that stands in a `<pose>`."""
         made = np.eye(4)
         if element is None or not element.text.strip():
@@ -67,7 +67,7 @@ class Frames:
             made[:3, :3] = matrix_from_roll_pitch_yaw(np.array(angles))
         return made
 
-    def in_model(self, name: str, by: Element) -> Array:
+    def in_model(self, name: str, by: XmlElement) -> Array:
         """Pose (4, 4) of a frame in the model."""
         chain: dict[str, None] = {}
         while name != MODEL and name not in self._poses:
@@ -81,11 +81,11 @@ class Frames:
             self._poses[each] = pose
         return pose
 
-    def between(self, first: str, second: str, by: Element) -> Array:
+    def between(self, first: str, second: str, by: XmlElement) -> Array:
         """Pose (4, 4) of the second frame in the first."""
         return inverse(self.in_model(first, by)) @ self.in_model(second, by)
 
-    def link_of(self, name: str, by: Element) -> str:
+    def link_of(self, name: str, by: XmlElement) -> str:
         """The link that a frame is attached to, maybe by way of others."""
         seen: dict[str, None] = {}
         while (attached := self._links.get(name) or self.get(name, by).attached_to) != name:
@@ -96,7 +96,7 @@ class Frames:
         self._links |= dict.fromkeys(seen, name)
         return name
 
-    def get(self, name: str, by: Element) -> Placed:
+    def get(self, name: str, by: XmlElement) -> Placed:
         if name not in self.placed:
             raise by.error(f"there is no link, joint, frame or model {name!r}{did_you_mean(name, self.placed)}")
         return self.placed[name]
@@ -118,20 +118,20 @@ def outside(name: str, scope: str) -> str:
     return scope + name if name != MODEL else scope.removesuffix("::") or MODEL
 
 
-def texts(element: Element, count: int) -> list[str]:
+def texts(element: XmlElement, count: int) -> list[str]:
     """The numbers that stand in an element, as they are written."""
     element.attributes = {**element.attributes, TEXT: element.text}
     element.numbers(TEXT, count)
     return element.text.split()
 
 
-def number(owner: Element, tag: str, default: float | None = None) -> float:
+def number(owner: XmlElement, tag: str, default: float | None = None) -> float:
     """The number that stands in the child of this tag."""
     child = owner.only(tag) if default is not None else owner.required(tag)
     return float(texts(child, 1)[0]) if child is not None else float(default or 0.0)
 
 
-def word(owner: Element, tag: str) -> str:
+def word(owner: XmlElement, tag: str) -> str:
     """The word that stands in the child of this tag."""
     child = owner.required(tag)
     if not child.text.strip():

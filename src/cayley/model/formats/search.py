@@ -33,7 +33,7 @@ _PREFIXES = "AMENT_PREFIX_PATH"
 _LONGEST = 4096
 
 
-class Search:
+class FileSearch:
     """Finds the files that a model names, and counts what of them is read; one that is `trusted` may name any file."""
 
     def __init__(self, model: Path, *, trusted: bool = False) -> None:

@@ -29,12 +29,12 @@ from cayley.model.formats.files import read_bytes
 from cayley.model.formats.format import error_of
 from cayley.model.formats.toml_section import Section, document
 from cayley.model.formats.toml_text import KEYS_IN_LOOPS, dump_toml
-from cayley.model.joint_kinds import KINDS, Motion
+from cayley.model.joint_kinds import KINDS, JointKind
 from cayley.model.named_configurations import with_configuration
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
 from cayley.model.source import source_file
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
-from cayley.model.spring_kinds import Spring
+from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import GRAVITY, Tree, check_constraint
 from cayley.model.winding import Winding
 
@@ -86,7 +86,7 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
 
 
 class _Head(NamedTuple):
-    """What stands above the tables."""
+    """The keys above the tables."""
 
     name: str
     gravity: list[float]
@@ -215,7 +215,7 @@ def _joint(section: Section) -> Joint:
                  _rotor(section), _inner(section, "mimic", Mimic), _spring(section))
 
 
-def _motion(section: Section, keys: Mapping[str, str] = _NO_OTHER_KEYS) -> Motion:
+def _motion(section: Section, keys: Mapping[str, str] = _NO_OTHER_KEYS) -> JointKind:
     """Motion of a joint; `keys` are the names in the file of fields that are called differently there."""
     kind = section.choice("kind", tuple(KINDS))
     values = _values(section, KINDS[kind], keys)
@@ -280,7 +280,7 @@ def _inner(section: Section, key: str, kind: type[Made]) -> Made | None:
     return None if inner is None else _part(inner, kind)
 
 
-def _limits(section: Section, motion: Motion) -> Limits:
+def _limits(section: Section, motion: JointKind) -> Limits:
     limits = section.section("limits")
     if limits is None:
         return Limits()
@@ -313,7 +313,7 @@ def _rotor(section: Section) -> Rotor:
                  _inner(rotor, "friction", Friction) or Friction(), _inner(rotor, "winding", Winding))
 
 
-def _spring(section: Section) -> Spring | None:
+def _spring(section: Section) -> SpringKind | None:
     spring = section.section("spring")
     if spring is None:
         return None

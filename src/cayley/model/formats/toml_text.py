@@ -13,7 +13,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.joint_kinds import KINDS, Motion
+from cayley.model.joint_kinds import KINDS, JointKind
 from cayley.model.parts import Body, Joint, NamedConfiguration, Rotor
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
 from cayley.model.tree import Tree
@@ -132,12 +132,12 @@ def _check_known(part: object, word: str, kinds: Mapping[str, type], what: str, 
                                f"`cayley.model.{module}.KINDS`: no file of it could be read")
 
 
-def _motion_out(motion: Motion) -> dict[str, Any]:
+def _motion_out(motion: JointKind) -> dict[str, Any]:
     _check_known(motion, motion.word, KINDS, "a joint or loop", "joint_kinds")
     return {"kind": motion.word} | motion.keys
 
 
-def _closing_out(motion: Motion) -> dict[str, Any]:
+def _closing_out(motion: JointKind) -> dict[str, Any]:
     return {KEYS_IN_LOOPS.get(key, key): value for key, value in _motion_out(motion).items()}
 
 

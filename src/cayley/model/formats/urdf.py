@@ -39,21 +39,21 @@ from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.budget import Budget
-from cayley.model.findings import Finding, counted
+from cayley.model.findings import Remark, counted
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.format import error_of
 from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xml_elements import (
     THIS_IS_XACRO,
-    Element,
+    XmlElement,
     located,
     read_xml,
     rotation_of_xyzw,
     source_words,
     version_of,
 )
-from cayley.model.joint_kinds import KINDS, Motion
+from cayley.model.joint_kinds import KINDS, JointKind
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic, NamedConfiguration
 from cayley.model.tree import Tree, first_ring
 from cayley.wording import did_you_mean
@@ -127,12 +127,12 @@ def errors_of_parts(path: Path) -> Iterator[list[str]]:
         yield error_of(partial(_joint, joint, version, angles, []))
 
 
-def _check_references(robot: Element, links: Sequence[Element], joints: Sequence[Element]) -> None:
+def _check_references(robot: XmlElement, links: Sequence[XmlElement], joints: Sequence[XmlElement]) -> None:
     _check_names(robot, links, joints)
     _check_one_root(robot, links, joints, [Joint(joint.word("name"), *_ends(joint)) for joint in joints])
 
 
-def _checked_version(robot: Element) -> tuple[int, int]:
+def _checked_version(robot: XmlElement) -> tuple[int, int]:
     if robot.tag == "mujoco":
         raise robot.error("this is MJCF, not URDF: load_mjcf reads it")
     if robot.tag != "robot":
@@ -150,11 +150,11 @@ def _checked_version(robot: Element) -> tuple[int, int]:
     return version
 
 
-def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Element]) -> None:
+def _check_names(robot: XmlElement, links: Sequence[XmlElement], joints: Sequence[XmlElement]) -> None:
     if not links:
         raise robot.error("there is no <link> in it")
     for elements in (links, joints):
-        seen: dict[str, Element] = {}
+        seen: dict[str, XmlElement] = {}
         for element in elements:
             first = seen.setdefault(element.word("name"), element)
             if first is not element:
@@ -164,7 +164,7 @@ def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Elem
 # Parts
 
 
-def pose_of_origin(owner: Element, version: tuple[int, int], angles: WrittenAngles) -> Array:
+def pose_of_origin(owner: XmlElement, version: tuple[int, int], angles: WrittenAngles) -> Array:
     """The pose (4, 4) of the `<origin>`; the identity without one."""
     origin = owner.only("origin")
     if origin is None:
@@ -173,7 +173,7 @@ def pose_of_origin(owner: Element, version: tuple[int, int], angles: WrittenAngl
                                                origin.numbers("xyz", 3, np.zeros(3))))
 
 
-def _rotation(origin: Element, version: tuple[int, int], angles: WrittenAngles) -> Array:
+def _rotation(origin: XmlElement, version: tuple[int, int], angles: WrittenAngles) -> Array:
     if "quat_xyzw" not in origin.attributes:
         return matrix_from_roll_pitch_yaw(angles.of(origin, "rpy", 3, np.zeros(3)))
     if "rpy" in origin.attributes:
@@ -183,7 +183,7 @@ def _rotation(origin: Element, version: tuple[int, int], angles: WrittenAngles) 
     return rotation_of_xyzw(origin, "quat_xyzw", origin.numbers("quat_xyzw", 4))
 
 
-def _body(link: Element, version: tuple[int, int], angles: WrittenAngles) -> Body:
+def _body(link: XmlElement, version: tuple[int, int], angles: WrittenAngles) -> Body:
     link.check_children(_LINK)
     name = link.word("name")
     inertial = link.only("inertial")
@@ -199,7 +199,7 @@ def _body(link: Element, version: tuple[int, int], angles: WrittenAngles) -> Bod
     return placed_body(name, inertial, mass, pose, [tensor.number(key) for key in MOMENTS])
 
 
-def placed_body(name: str, inertial: Element, mass: float, pose: Array, moments: Iterable[float]) -> Body:
+def placed_body(name: str, inertial: XmlElement, mass: float, pose: Array, moments: Iterable[float]) -> Body:
     """A body whose six `MOMENTS` are about its centre of mass, in the axes of a pose (4, 4) that it is at."""
     xx, xy, xz, yy, yz, zz = moments
     inertia = tensor_in_frame(pose[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
@@ -207,7 +207,7 @@ def placed_body(name: str, inertial: Element, mass: float, pose: Array, moments:
         return Body(name, mass, pose[:3, 3], (inertia + inertia.T) / 2)
 
 
-def _joint(joint: Element, version: tuple[int, int], angles: WrittenAngles, notes: list[str]) -> Joint:
+def _joint(joint: XmlElement, version: tuple[int, int], angles: WrittenAngles, notes: list[str]) -> Joint:
     joint.check_children(_JOINT)
     motion = _motion(joint, notes)
     limits = _limits(joint, motion)
@@ -219,11 +219,11 @@ def _joint(joint: Element, version: tuple[int, int], angles: WrittenAngles, note
         return Joint(joint.word("name"), *ends, motion, placement, limits, friction, mimic=mimic)
 
 
-def _ends(joint: Element) -> tuple[str, str]:
+def _ends(joint: XmlElement) -> tuple[str, str]:
     return joint.required("parent").word("link"), joint.required("child").word("link")
 
 
-def _motion(joint: Element, notes: list[str]) -> Motion:
+def _motion(joint: XmlElement, notes: list[str]) -> JointKind:
     kind = joint.word("type")
     if kind not in _TYPES:
         known = list(_TYPES)
@@ -233,7 +233,7 @@ def _motion(joint: Element, notes: list[str]) -> Motion:
     return _TYPES[kind].from_keys(kind, axis=_axis(joint, notes)) if has_axis else _TYPES[kind].from_keys(kind)
 
 
-def _axis(joint: Element, notes: list[str]) -> tuple[float, float, float]:
+def _axis(joint: XmlElement, notes: list[str]) -> tuple[float, float, float]:
     """The unit axis; (1, 0, 0), the default of the format, if there is none."""
     element = joint.only("axis")
     if element is None:
@@ -247,7 +247,7 @@ def _axis(joint: Element, notes: list[str]) -> tuple[float, float, float]:
     return float(x), float(y), float(z)
 
 
-def _limits(joint: Element, motion: Motion) -> Limits:
+def _limits(joint: XmlElement, motion: JointKind) -> Limits:
     limit = joint.only("limit")
     if limit is None or motion.nq != 1:
         return Limits()
@@ -264,17 +264,17 @@ def _limits(joint: Element, motion: Motion) -> Limits:
     return Limits((lower,), (upper,), velocity, effort)
 
 
-def _limit(limit: Element, key: str, default: float) -> float:
+def _limit(limit: XmlElement, key: str, default: float) -> float:
     return limit.number(key, default, largest=float(np.finfo(float).max))
 
 
-def _friction(joint: Element) -> Friction:
+def _friction(joint: XmlElement) -> Friction:
     dynamics = joint.only("dynamics")
     return Friction() if dynamics is None else Friction(dynamics.number("damping", 0.0), dynamics.number(
         "friction", 0.0))
 
 
-def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
+def _absurd_numbers(elements: Iterable[XmlElement]) -> Iterator[str]:
     """Warnings of lengths and masses that no robot has, of joints and of `<inertial>`."""
     for element in elements:
         for origin in element.all("origin"):
@@ -287,14 +287,14 @@ def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
                 yield str(mass.error(f"the mass is {heavy:g}, which is absurdly large; masses are in kg"))
 
 
-def _left_out(robot: Element) -> Iterator[Finding]:
+def _left_out(robot: XmlElement) -> Iterator[Remark]:
     """Sensors and transmissions, for which a mechanism has no place."""
     for tag in ("sensor", "transmission"):
         names = [element.attributes.get("name", "") for element in robot.walk() if element.tag == tag]
         yield from counted(f"{tag}s left out", names, f"{tag}[|s] [is|are] left out", doubtful=False)
 
 
-def _mimic(joint: Element) -> Mimic | None:
+def _mimic(joint: XmlElement) -> Mimic | None:
     mimic = joint.only("mimic")
     return None if mimic is None else Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0),
                                             mimic.number("offset", 0.0))
@@ -303,11 +303,11 @@ def _mimic(joint: Element) -> Mimic | None:
 # The whole
 
 
-def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence[Element],
+def _check_one_root(robot: XmlElement, links: Sequence[XmlElement], elements: Sequence[XmlElement],
                     joints: Sequence[Joint]) -> None:
     """Raise if the links are not one tree. The mechanism checks this too, but without lines."""
     by_name = {link.attributes["name"].strip(): link for link in links}
-    owner: dict[str, Element] = {}
+    owner: dict[str, XmlElement] = {}
     for element, joint in zip(elements, joints, strict=True):
         for tag, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in by_name:
@@ -326,7 +326,7 @@ def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence
         raise owner[ring[0]].error("the joint is part of a ring of joints that hangs on no root")
 
 
-def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], notes: list[str]) -> list[Joint]:
+def _with_sound_mimics(elements: Sequence[XmlElement], joints: Sequence[Joint], notes: list[str]) -> list[Joint]:
     """The joints, without what they cannot follow; a ring of joints that follow each other is an error."""
     by_name = {joint.name: joint for joint in joints}
     sound: list[Joint] = []
@@ -377,7 +377,7 @@ def with_srdf(tree: Tree, urdf: Path) -> Tree:
     try:
         states = list(_states(read_xml(path)))
     except ModelError as error:
-        return replace(tree, notes=(*tree.notes, Finding("SRDF", (), f"its configurations are not read: {error}")))
+        return replace(tree, notes=(*tree.notes, Remark("SRDF", (), f"its configurations are not read: {error}")))
     named = {state.name: state for state in states}
     return replace(tree, named=tuple(named.values()), notes=(*tree.notes, *_unknown(tree, path, states)))
 
@@ -397,13 +397,13 @@ def _beside(urdf: Path, robot: str) -> Path | None:
     return None
 
 
-def _states(robot: Element) -> Iterator[NamedConfiguration]:
+def _states(robot: XmlElement) -> Iterator[NamedConfiguration]:
     for state in robot.all("group_state"):
         yield NamedConfiguration(state.word("name"), tuple((joint.word("name"), _values(joint))
                                                            for joint in state.all("joint")))
 
 
-def _values(joint: Element) -> tuple[float, ...]:
+def _values(joint: XmlElement) -> tuple[float, ...]:
     values = joint.numbers("value", len(joint.word("value").split())).tolist()
     if len(values) == _POSE:
         *position, x, y, z, w = values
@@ -411,11 +411,11 @@ def _values(joint: Element) -> tuple[float, ...]:
     return tuple(values)
 
 
-def _unknown(tree: Tree, path: Path, states: list[NamedConfiguration]) -> Iterator[Finding]:
+def _unknown(tree: Tree, path: Path, states: list[NamedConfiguration]) -> Iterator[Remark]:
     """Joints that the robot has not; one with a pose may be that of its base, which floats or not."""
     known = {joint.name for joint in tree.joints}
     names = tuple(dict.fromkeys(name for state in states for name, values in state.coordinates
                                 if name not in known and len(values) != _POSE))
     if names:
-        yield Finding("configurations", names, f"{path.name} has configurations of joints that are not there: "
+        yield Remark("configurations", names, f"{path.name} has configurations of joints that are not there: "
                       f"{', '.join(map(repr, names))}")

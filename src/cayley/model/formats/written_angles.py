@@ -17,8 +17,8 @@ from math import pi
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.model.findings import Finding
-from cayley.model.formats.xml_elements import Element
+from cayley.model.findings import Remark
+from cayley.model.formats.xml_elements import XmlElement
 
 _DIGITS = {2: 2, 4: 3, 12: 4}  # parts of pi, and the least digits behind the point that tell them
 _MOST_TURNS = 4
@@ -63,7 +63,7 @@ class WrittenAngles:
     found: dict[tuple[str, Fraction], list[int]] = field(default_factory=dict)  # as written, meant: the lines
     wide: dict[str, list[int]] = field(default_factory=dict)  # of more than a turn: the lines
 
-    def of(self, element: Element, key: str, count: int, default: ArrayLike) -> Array:
+    def of(self, element: XmlElement, key: str, count: int, default: ArrayLike) -> Array:
         """An attribute of an element that is angles in radians."""
         angles = element.numbers(key, count, default)
         if key not in element.attributes:
@@ -83,16 +83,16 @@ class WrittenAngles:
         return exact
 
     @property
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[Remark]:
         """Findings on numbers read as fractions of pi, and on those that seem to be in degrees."""
         if self.wide:
             words = ", ".join(f"{text} ({_places(lines)})" for text, lines in self.wide.items())
-            yield Finding("angles in degrees", tuple(self.wide),
+            yield Remark("angles in degrees", tuple(self.wide),
                           f"angles are more than a turn: {words}; if these are degrees, write radians")
         if self.found:
             words = ", ".join(f"{text} as {_in_words(fraction)} ({_places(lines)})"
                               for (text, fraction), lines in self.found.items())
-            yield Finding("exact angles", tuple(text for text, _ in self.found),
+            yield Remark("exact angles", tuple(text for text, _ in self.found),
                           f"angles are taken for the fractions of pi that their digits stand for: {words}; "
                           "cy.load(path, exact_angles=False) takes them as they are written", doubtful=False)
 

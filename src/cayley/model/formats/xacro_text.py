@@ -1,10 +1,10 @@
 """The URDF that xacro makes of a file with macros.
 
 `$(find NAME)` is the folder in which `package://NAME` is looked for, see `search`; no installation of ROS is asked.
-Arguments, `<xacro:arg>`, are given by name; one that the files do not know is refused. What stands in `${...}` is
-evaluated by `xacro_expressions`, which runs nothing; files that are included, and those of `load_yaml`, lie where
-meshes may lie; what is expanded is counted. With `trust` the package xacro does as it likes: it evaluates `${...}` as
-Python, and reads any file and the environment.
+Arguments, `<xacro:arg>`, are given by name; an unknown one raises an error. What stands in `${...}` is evaluated by
+`xacro_expressions`, which runs nothing; files that are included, and those of `load_yaml`, lie where meshes may lie;
+what is expanded is counted. With `trust` the package xacro does as it likes: it evaluates `${...}` as Python, and reads
+any file and the environment.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from xml.dom import minidom
 from cayley.errors import ModelError, ModelWarning
 from cayley.model.budget import Budget
 from cayley.model.formats.files import decoded, read_bytes
-from cayley.model.formats.search import Search
+from cayley.model.formats.search import FileSearch
 from cayley.model.formats.xacro_expressions import LARGEST, Known, Names, evaluate, known, weight
-from cayley.model.formats.xml_elements import Element, read_xml
+from cayley.model.formats.xml_elements import XmlElement, read_xml
 from cayley.wording import did_you_mean, printable, shown
 
 _KNOWN = re.compile(r"<xacro:arg\b[^>]{0,1000}?\bname\s*=\s*[\"']([^\"']+)[\"']|\$\(\s*arg\s+([^\s)]+)|"
@@ -61,7 +61,7 @@ def expanded(path: Path, arguments: Mapping[str, str], *, trust: bool = False) -
     stands in it run as Python."""
     xacro = _xacro()
     read_xml(path)  # names the line of what is not XML, and refuses what is no plain file or declares entities
-    search = Search(path, trusted=trust)
+    search = FileSearch(path, trusted=trust)
     said_by_xacro = StringIO()
     with (_ONE_AT_A_TIME, _packages_of(search) if trust else _Expansion(xacro, search).in_place(),
           redirect_stderr(said_by_xacro)):
@@ -88,7 +88,7 @@ def _xacro() -> ModuleType:
 
 
 @contextmanager
-def _packages_of(search: Search) -> Iterator[None]:
+def _packages_of(search: FileSearch) -> Iterator[None]:
     """Patch of xacro that finds packages by our search, instead of by an installation of ROS."""
     from xacro import substitution_args
     own: Any = substitution_args
@@ -103,7 +103,7 @@ def _packages_of(search: Search) -> Iterator[None]:
 class _Expansion:
     """Replacements for xacro's own functions while it expands an untrusted file."""
 
-    def __init__(self, xacro: ModuleType, search: Search) -> None:
+    def __init__(self, xacro: ModuleType, search: FileSearch) -> None:
         self.xacro = xacro
         self.search = search
         self.budget = search.budget
@@ -263,12 +263,12 @@ class _Expansion:
 class Document(_DOCUMENT):
     """A document whose elements and texts, those of every copy too, are spent from a budget."""
 
-    def __init__(self, root: Element, budget: Budget) -> None:
+    def __init__(self, root: XmlElement, budget: Budget) -> None:
         super().__init__()
         self.budget = budget
         self.appendChild(self._made_of(root))
 
-    def _made_of(self, root: Element) -> CountedElement:
+    def _made_of(self, root: XmlElement) -> CountedElement:
         """An element with all that is in it; texts stand before the elements beside them."""
         top = self.createElement(root.tag)
         pending = [(root, top)]

@@ -36,15 +36,15 @@ _LATE_DECLARATION = expat.errors.codes[expat.errors.XML_ERROR_MISPLACED_XML_PI]
 
 
 @dataclass(eq=False, slots=True)
-class Element:
+class XmlElement:
     """One element, with where it stands."""
 
     tag: str
     attributes: dict[str, str]
     file: str
     line: int
-    within: Element | None = None
-    children: list[Element] = field(default_factory=list)
+    within: XmlElement | None = None
+    children: list[XmlElement] = field(default_factory=list)
     text: str = ""  # what stands in it beside its children
 
     def error(self, problem: str) -> ModelError:
@@ -62,10 +62,10 @@ class Element:
 
     # Children
 
-    def all(self, tag: str) -> list[Element]:
+    def all(self, tag: str) -> list[XmlElement]:
         return [child for child in self.children if child.tag == tag]
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self) -> Iterator[XmlElement]:
         """Iterate over the element and all elements within it, in the order of the document."""
         pending = [self]
         while pending:
@@ -73,14 +73,14 @@ class Element:
             yield element
             pending.extend(reversed(element.children))
 
-    def only(self, tag: str) -> Element | None:
+    def only(self, tag: str) -> XmlElement | None:
         """The child of this tag, if there is one; two are an error."""
         found = self.all(tag)
         if len(found) > 1:
             raise found[1].error(f"{self} has a <{tag}> already, in line {found[0].line}; there may be only one")
         return found[0] if found else None
 
-    def required(self, tag: str) -> Element:
+    def required(self, tag: str) -> XmlElement:
         found = self.only(tag)
         if found is None:
             raise self.error(f"there is no <{tag}> in it")
@@ -137,7 +137,7 @@ class Element:
 
 
 @contextmanager
-def located(element: Element) -> Iterator[None]:
+def located(element: XmlElement) -> Iterator[None]:
     """Errors of the parts made here get the place of the element. The element's own errors belong outside."""
     try:
         yield
@@ -145,7 +145,7 @@ def located(element: Element) -> Iterator[None]:
         raise element.error(str(error)) from error
 
 
-def rotation_of_xyzw(element: Element, what: str, xyzw: Iterable[float]) -> Array:
+def rotation_of_xyzw(element: XmlElement, what: str, xyzw: Iterable[float]) -> Array:
     """The rotation (3, 3) of a quaternion (x, y, z, w) that an element has, which must be of length one."""
     x, y, z, w = xyzw
     size = float(np.linalg.norm([w, x, y, z]))
@@ -154,8 +154,8 @@ def rotation_of_xyzw(element: Element, what: str, xyzw: Iterable[float]) -> Arra
     return matrix_from_quaternion.unchecked(np.array([w, x, y, z]) / size)
 
 
-def version_of(element: Element, text: str, known: str) -> tuple[int, int]:
-    """Both numbers of a version such as 1.9; `known` ends the sentence about a text that is none."""
+def version_of(element: XmlElement, text: str, known: str) -> tuple[int, int]:
+    """Major and minor number of a version such as 1.9; `known` ends the error message about any other text."""
     numbers = text.split(".")
     if len(numbers) != 2 or not all(each.isascii() and each.isdigit() and len(each) < 4 for each in numbers):
         raise element.error(known)
@@ -180,7 +180,7 @@ def source_words(path_or_text: str | os.PathLike[str]) -> str:
     return "" if path is None else source_file(path, read_bytes(path))
 
 
-def read_xml(path_or_text: str | os.PathLike[str], *, called: str = "text", budget: Budget | None = None) -> Element:
+def read_xml(path_or_text: str | os.PathLike[str], *, called: str = "text", budget: Budget | None = None) -> XmlElement:
     """The root element of a file or of a text, which messages call `called`; what is in it is spent from a budget.
 
     >>> read_xml("<robot name='arm'>\\n <link nam='base'/></robot>").children[0].word("name")
@@ -202,7 +202,7 @@ def _encoded(text: str) -> bytes:
         raise ModelError(f"text, line {line}: there is a character that is not one of Unicode") from error
 
 
-def _parsed(file: str, data: bytes, encoding: str | None, budget: Budget) -> Element:
+def _parsed(file: str, data: bytes, encoding: str | None, budget: Budget) -> XmlElement:
     if len(data) > MOST_BYTES:
         raise ModelError(f"{file} is larger than {MOST_BYTES // 2**20} MiB: that is not the description of a robot")
     budget.spend("bytes", len(data))
@@ -228,8 +228,8 @@ class _Builder:
     def __init__(self, file: str, encoding: str | None, budget: Budget) -> None:
         self.file = file
         self.budget = budget
-        self.root: Element | None = None
-        self.open: list[Element] = []
+        self.root: XmlElement | None = None
+        self.open: list[XmlElement] = []
         self.texts: list[list[str]] = []  # of the open elements
         self.parser = expat.ParserCreate(encoding)
         self.parser.buffer_text = True
@@ -244,7 +244,7 @@ class _Builder:
         except ModelError as error:
             raise ModelError(f"{self.file}, line {self.parser.CurrentLineNumber}: {error}") from None
         parent = self.open[-1] if self.open else None
-        element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
+        element = XmlElement(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
         if parent is None:
             self.root = element
         else:
@@ -288,7 +288,7 @@ def words(values: Iterable[float]) -> str:
 
 
 def indented(lines: Iterable[str], depth: int) -> list[str]:
-    """Lines within so many elements."""
+    """Lines indented by the depth of their elements."""
     return ["  " * depth + line for line in lines]
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.model.joint_kinds.held import POINT, Aligned, Along, Held, axis_kept, on_line
-from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion, Z, plane_across, split
+from cayley.model.joint_kinds.held import POINT, Aligned, Along, HeldDirection, axis_kept, on_line
+from cayley.model.joint_kinds.motion import AXIS, Axis, JointKind, Mark, MarkAxis, Z, plane_across, split
 from cayley.model.joint_kinds.single_axis import Prismatic, Revolute
 
 
 @dataclass(frozen=True)
-class Compound(Motion):
+class Compound(JointKind):
     """Motions that follow one another, the one nearest to the parent first: `elementary` says which. Velocities are
     rates."""
 
@@ -89,11 +89,11 @@ class Universal(Compound):
     coordinate_names = ("first", "second")
 
     @property
-    def elementary(self) -> tuple[Motion, ...]:
+    def elementary(self) -> tuple[JointKind, ...]:
         return Revolute(self.axis), Revolute(self.second)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         first = np.asarray(self.axis)
         second = np.asarray(self.second)
         return (*POINT, Aligned("twist", first, second, float(first @ second)))
@@ -113,11 +113,11 @@ class Cylindrical(Compound):
     coordinate_names = ("slide", "angle")
 
     @property
-    def elementary(self) -> tuple[Motion, ...]:
+    def elementary(self) -> tuple[JointKind, ...]:
         return Prismatic(self.axis), Revolute(self.axis)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         across = plane_across(self.axis)
         return (*on_line(across), *axis_kept(np.asarray(self.axis), across))
 
@@ -143,12 +143,12 @@ class Planar(Compound):
         return plane_across(self.axis)
 
     @property
-    def elementary(self) -> tuple[Motion, ...]:
+    def elementary(self) -> tuple[JointKind, ...]:
         x, y = self.plane.tolist()
         return Prismatic(tuple(x)), Prismatic(tuple(y)), Revolute(self.axis)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         axis = np.asarray(self.axis)
         return (Along("along", axis), *axis_kept(axis, self.plane))
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
-from cayley.model.joint_kinds.motion import Motion, split, turn
+from cayley.model.joint_kinds.motion import JointKind, split, turn
 
 _STEP = 1e-5  # of central differences
 _NEAR = 1e-6  # beside the largest number
 _TRIES = 3
 
 
-def check_contract(motion: Motion) -> None:
+def check_contract(motion: JointKind) -> None:
     """`ModelError` if a joint contradicts itself at some configurations: its subspace and bias must be the rates of its
     pose, its parts must make it, and so on. Joints of kinds that are not in `KINDS` are looked at whenever one is
     made."""
@@ -27,7 +27,7 @@ def check_contract(motion: Motion) -> None:
                              f"{np.round(q, 3).tolist()} of {motion}")
 
 
-def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:
+def _contradictions(motion: JointKind, q: Array, qd: Array) -> Iterator[str]:
     sizes = (len(motion.coordinate_names), len(motion.coordinate_units), len(motion.wraps), len(motion.velocity_names),
              len(motion.velocity_units))
     if sizes != (motion.nq,) * 3 + (motion.nv,) * 2 or np.shape(q) != (motion.nq,):
@@ -53,7 +53,7 @@ def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:
         yield from _contradicting_parts(motion, q)
 
 
-def _contradicting_parts(motion: Motion, q: Array) -> Iterator[str]:
+def _contradicting_parts(motion: JointKind, q: Array) -> Iterator[str]:
     R, p = _pose(motion, q)
     if motion.elementary != (motion,):
         made = np.eye(3)
@@ -72,10 +72,10 @@ def _contradicting_parts(motion: Motion, q: Array) -> Iterator[str]:
     for k in np.flatnonzero(motion.wraps):
         around, there = _pose(motion, q + 2 * np.pi * np.eye(motion.nq)[k])
         if not (_same(around, R) and _same(there, p)):
-            yield f"coordinate {k} is said to come back after a turn, and does not"
+            yield f"coordinate {k} does not return after a turn, although `wraps` declares it"
 
 
-def _twist(motion: Motion, q: Array, qd: Array) -> Array:
+def _twist(motion: JointKind, q: Array, qd: Array) -> Array:
     """The twist (6) of the child, by differences of the pose."""
     rate = np.asarray(motion.rate(q, qd), dtype=float)
     (before, p0), (after, p1) = (_pose(motion, q + sign * _STEP * rate) for sign in (-1, 1))
@@ -85,13 +85,13 @@ def _twist(motion: Motion, q: Array, qd: Array) -> Array:
                        (2 * _STEP)), W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / [1, 1, 1, 2, 2, 2]
 
 
-def _subspace_change(motion: Motion, q: Array, qd: Array) -> Array:
+def _subspace_change(motion: JointKind, q: Array, qd: Array) -> Array:
     rate = np.asarray(motion.rate(q, qd), dtype=float)
     before, after = (np.asarray(motion.subspace(q + sign * _STEP * rate), dtype=float) @ qd for sign in (-1, 1))
     return (after - before) / (2 * _STEP)
 
 
-def _pose(motion: Motion, q: Array) -> tuple[Array, Array]:
+def _pose(motion: JointKind, q: Array) -> tuple[Array, Array]:
     R, p = motion.pose(q)
     return np.asarray(R, dtype=float), np.asarray(p, dtype=float)
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError, UnsupportedError
-from cayley.model.joint_kinds.held import ATTITUDE, Held, OnCurve, derived, value_of
-from cayley.model.joint_kinds.motion import LIST, Mark, MarkAxis, Motion, SharedMoments, Z
+from cayley.model.joint_kinds.held import ATTITUDE, HeldDirection, OnCurve, derived, value_of
+from cayley.model.joint_kinds.motion import LIST, JointKind, Mark, MarkAxis, SharedMoments, Z
 
 _LONGEST = 32  # coefficients of a coordinate
 
 
 @dataclass(frozen=True)
-class Curvilinear(Motion):
+class Curvilinear(JointKind):
     """A slide without a turn along the curve whose coordinates are polynomials of q [m]: `x` = (a, b, c) is a + b q + c
     q^2 [m].
 
@@ -74,7 +74,7 @@ class Curvilinear(Motion):
         return [np.array([q]) for q in (0.0, *np.linspace(-1.3, 1.5, 2 * max(map(len, self._curve)) + 2))]
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         """Where a coordinate of the curve is linear in q, the others are polynomials of it."""
         straight = [k for k, (_, slope, *bends) in enumerate((*c, 0.0, 0.0) for c in self._curve)
                     if slope and not any(bends)]

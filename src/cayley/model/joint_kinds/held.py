@@ -38,7 +38,7 @@ class Row(NamedTuple):
     second: Scalar
 
 
-class Held(ABC):
+class HeldDirection(ABC):
     """A direction in which the child cannot move."""
 
     name: str
@@ -54,7 +54,7 @@ class Held(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Along(Held):
+class Along(HeldDirection):
     """The child's origin stays where it is along an axis of the joint's frame: a.d = 0 [m]."""
 
     name: str
@@ -71,7 +71,7 @@ class Along(Held):
 
 
 @dataclass(frozen=True, eq=False)
-class Aligned(Held):
+class Aligned(HeldDirection):
     """An axis of the joint's frame and one of the child keep their angle: a.b = cosine. If the child's axis must be
     towards a direction of the joint's frame besides, that is what it is `facing`."""
 
@@ -95,7 +95,7 @@ class Aligned(Held):
 
 
 @dataclass(frozen=True, eq=False)
-class Screwed(Held):
+class Screwed(HeldDirection):
     """The child's origin goes `pitch` metres along an axis for each radian about it, whatever the number of turns: its
     rate is that of a.d - pitch times the angle, which is that of the value while the axes are one line."""
 
@@ -127,7 +127,7 @@ class Screwed(Held):
 
 
 @dataclass(frozen=True, eq=False)
-class OnCurve(Held):
+class OnCurve(HeldDirection):
     """Of the child's origin in the joint's frame, one coordinate is a polynomial of another: a.d = f(b.d) [m]."""
 
     name: str

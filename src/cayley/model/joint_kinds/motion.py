@@ -22,7 +22,7 @@ from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
-from cayley.model.joint_kinds.held import ATTITUDE, POINT, Held
+from cayley.model.joint_kinds.held import ATTITUDE, POINT, HeldDirection
 
 Axis = tuple[float, float, float]
 Z: Axis = (0.0, 0.0, 1.0)
@@ -81,7 +81,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Motion:
+class JointKind:
     """A joint that holds its child fast; the other kinds are made from it."""
 
     nq: ClassVar[int] = 0
@@ -93,7 +93,7 @@ class Motion:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = {name for kind in cls.__mro__[:-1] if kind.__name__ != "Motion" for name in vars(kind)}
+        own = {name for kind in cls.__mro__[:-1] if kind.__name__ != "JointKind" for name in vars(kind)}
         if cls.nv and not {"pose", "subspace"} <= own:
             raise TypeError(f"the joint kind {cls.__name__} moves, so it must define `pose` and `subspace`")
         if not cls.constant_subspace and "bias" not in own:
@@ -181,12 +181,12 @@ class Motion:
     @property
     def velocity_is_rate(self) -> bool:
         """True if dq/dt = v."""
-        return type(self).rate is Motion.rate
+        return type(self).rate is JointKind.rate
 
     # What it is made of
 
     @property
-    def elementary(self) -> tuple[Motion, ...]:
+    def elementary(self) -> tuple[JointKind, ...]:
         """Motions that make this one when they follow one another, the one nearest to the parent first: itself, if it
         is elementary."""
         return (self,)
@@ -217,7 +217,7 @@ class Motion:
         return bool(np.asarray(self.subspace(self.neutral))[3:].any())
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         """Constraints of a loop that this joint closes: 6 - nv functions of the two frames that it joins.
 
         A kind that does not define them can be any joint of the tree, but cannot close a loop.
@@ -231,7 +231,7 @@ class Motion:
 
     # In other frames and units
 
-    def turned(self, R: Array) -> Motion:
+    def turned(self, R: Array) -> JointKind:
         """The same motion in the axes that are the columns of R (3, 3).
 
         Motions with a screw must be able to; others are never asked.
@@ -241,7 +241,7 @@ class Motion:
         raise UnsupportedError(f"a {self.word} joint cannot be expressed in other axes: its kind does not define "
                                "`turned`")
 
-    def in_units(self, length: float) -> Motion:
+    def in_units(self, length: float) -> JointKind:
         """The same motion with lengths counted in units of `length` [m]."""
         return self if not self.nv or self.attitude is not None else InUnits(self, length)
 
@@ -329,10 +329,10 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class InUnits(Motion):
+class InUnits(JointKind):
     """The motion of a joint whose velocities are rates, its lengths in units of `unit` [m]."""
 
-    motion: Motion
+    motion: JointKind
     unit: float
     word = "rescaled"
 
@@ -382,7 +382,7 @@ def plane_across(axis: ArrayLike) -> Array:
     return np.stack([first, np.cross(n, first)])
 
 
-def split(motions: tuple[Motion, ...], q: Array, sizes: Literal["nq", "nv"]) -> Iterator[Any]:
+def split(motions: tuple[JointKind, ...], q: Array, sizes: Literal["nq", "nv"]) -> Iterator[Any]:
     """The entries of a vector that belong to each of several motions."""
     start = 0
     for motion in motions:

@@ -9,14 +9,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
-from cayley.model.joint_kinds.held import ATTITUDE, POINT, Along, Held, Screwed, axis_kept, on_line
+from cayley.model.joint_kinds.held import ATTITUDE, POINT, Along, HeldDirection, Screwed, axis_kept, on_line
 from cayley.model.joint_kinds.motion import (
     AXIS,
     NUMBER,
     Axis,
+    JointKind,
     Mark,
     MarkAxis,
-    Motion,
     Screw,
     SharedMoments,
     Z,
@@ -28,7 +28,7 @@ _ROUNDING = 1e-15  # components of a unit axis this small are zero
 
 
 @dataclass(frozen=True)
-class SingleAxis(Motion):
+class SingleAxis(JointKind):
     """A motion about and along an axis; it holds its child fast until `screw` says how much."""
 
     axis: Axis = field(default=Z, metadata=AXIS)
@@ -75,7 +75,7 @@ class Revolute(SingleAxis):
         return Screw(self.axis, 1.0, 0.0)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         return (*POINT, *axis_kept(np.asarray(self.axis), plane_across(self.axis)))
 
     @property
@@ -123,7 +123,7 @@ class Prismatic(SingleAxis):
         return Screw(self.axis, 0.0, 1.0)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         return (*on_line(plane_across(self.axis)), *ATTITUDE)
 
     @property
@@ -164,7 +164,7 @@ class Helical(SingleAxis):
         return Screw(self.axis, 1.0, self.pitch)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldDirection, ...]:
         axis = np.asarray(self.axis)
         across = plane_across(self.axis)
         along = Screwed("screw", axis, across, self.pitch) if self.pitch else Along("along", axis)

@@ -18,11 +18,11 @@ from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_v
 from cayley.geometry.spatial import motion_cross
 from cayley.geometry.tensors.cross import hat
 from cayley.model.joint_kinds.held import POINT
-from cayley.model.joint_kinds.motion import Attitude, Motion, SharedMoments
+from cayley.model.joint_kinds.motion import Attitude, JointKind, SharedMoments
 
 
 @dataclass(frozen=True)
-class Spherical(Motion):
+class Spherical(JointKind):
     """A spherical (ball) joint, any rotation: a unit quaternion; the velocity is the angular velocity in the child's
     axes."""
 
@@ -83,7 +83,7 @@ _CROSS = kernel("(6)->(6,6)", name="motion_cross")(motion_cross)
 
 
 @dataclass(frozen=True)
-class Floating(Motion):
+class Floating(JointKind):
     """A floating base (free joint): position and unit quaternion. The velocity is the twist (v; w) in the child's axes.
     """
 

@@ -14,7 +14,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.formula import as_formula, formula
-from cayley.model.spring_kinds.spring import Spring, SpringSlopes, SpringState
+from cayley.model.spring_kinds.spring import SpringKind, SpringSlopes, SpringState
 from cayley.wording import shown
 
 _NAMES = ("q", "qd", "qm", "qmd")
@@ -44,7 +44,7 @@ def _number(stored: Callable[[Scalar, Scalar], Scalar], q: float, qm: float) -> 
 
 
 @dataclass(frozen=True)
-class SpringLaw(HoldsFunctions, Spring):
+class SpringLaw(HoldsFunctions, SpringKind):
     """P = law(q, qd, qm, qmd) [N m, N]: of the joint's coordinate and velocity and those of its motor behind the gear,
     qm / gear and its rate. A formula, "200*(qm - q) + 3*tanh(50*(qmd - qd))", or a function in Python, of numbers or of
     symbols, which is traced and differentiated.

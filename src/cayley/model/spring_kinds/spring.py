@@ -43,7 +43,7 @@ class SpringSlopes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spring(ABC):
+class SpringKind(ABC):
     """A spring and damper between gear and joint; the kinds are made from it."""
 
     word: ClassVar[str] = ""
@@ -105,7 +105,7 @@ class Spring(ABC):
 
 
 @dataclass(frozen=True)
-class DeflectedSpring(Spring):
+class DeflectedSpring(SpringKind):
     """A spring with P = f(deflection) + damping times its rate, of deflection = theta - (q - rest): relaxed where the
     joint is at `rest` with its motor at zero."""
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class Phases(NamedTuple):
-    """How long each joint (n) has jerk, at the beginning; how long it takes to its greatest velocity; how long it keeps
-    that; and how long the motion takes, all [s]."""
+    """Durations [s] for each joint (n): of the first jerk phase, until the greatest velocity, at that velocity, and of
+    the whole motion."""
 
     jerk: Array
     rise: Array
@@ -70,7 +70,7 @@ def rest_to_rest(start: Array, end: Array, velocity: Array, acceleration: Array,
     return Phases(ramp, rise, cruise, duration)
 
 
-class State(NamedTuple):
+class JerkState(NamedTuple):
     """Position, velocity, acceleration and jerk (n)."""
 
     q: Array
@@ -81,7 +81,7 @@ class State(NamedTuple):
 
 @kernel("(n),(n),(n),(n),(n),(),()->(n),(n),(n),(n)")
 def rest_to_rest_state(start: Array, end: Array, jerk: Array, rise: Array, cruise: Array, duration: Scalar,
-                       t: Scalar) -> State:
+                       t: Scalar) -> JerkState:
     """The state at a time of the motion with these phases; at rest before it and after it.
 
     >>> plan = rest_to_rest([0.0], [1.0], [0.5], [1.0], [4.0])
@@ -91,7 +91,7 @@ def rest_to_rest_state(start: Array, end: Array, jerk: Array, rise: Array, cruis
     columns = [_state(*each, t) for each in zip(end - start, jerk, rise, cruise, strict=True)]
     moved, qd, qdd, qddd = (np.stack(part) for part in zip(*columns, strict=True))
     arrives = t >= duration
-    return State(where(arrives, end, start + moved), qd, qdd, qddd)
+    return JerkState(where(arrives, end, start + moved), qd, qdd, qddd)
 
 
 def _state(distance: Scalar, ramp: Scalar, rise: Scalar, cruise: Scalar, t: Scalar) -> tuple[Scalar, ...]:

@@ -107,7 +107,7 @@ def _fastest(a: Array, b: Array, name: str, limits: MotionLimits) -> tuple[Motio
     return motion, longest
 
 
-def _law(a: Array, b: Array, name: str, limits: MotionLimits) -> Law:
+def _law(a: Array, b: Array, name: str, limits: MotionLimits) -> ProfileLaw:
     """The law, in the shape that is the fastest under the limits of s' s'' and s''' that those of the joints are."""
     law = law_named(name)
     if law.fitted is None:
@@ -119,7 +119,7 @@ def _law(a: Array, b: Array, name: str, limits: MotionLimits) -> Law:
     return law.fitted(*least)
 
 
-def _durations(a: Array, b: Array, law: Law, limits: MotionLimits) -> list[Duration]:
+def _durations(a: Array, b: Array, law: ProfileLaw, limits: MotionLimits) -> list[Duration]:
     way = np.abs(b - a)
     found = []
     for order, kind in enumerate(("velocity", "acceleration", "jerk"), 1):
@@ -176,11 +176,11 @@ class Cycloid(InPieces):
         return self.first[None], self.last[None], np.array([float(self.seconds)])
 
 
-Fitted = Callable[[float, float, float], "Law"]
+Fitted = Callable[[float, float, float], "ProfileLaw"]
 
 
 @dataclass(frozen=True)
-class Law:
+class ProfileLaw:
     """The greatest |s'|, |s''| and |s'''|, and what makes the motion from one configuration (n) to another in a time.
     Of a law whose shape may be `fitted`, to limits of s', s'' and s''' in time, this is the shape without them."""
 
@@ -201,7 +201,7 @@ def polynomial_law(*coefficients: float) -> Callable[[Array, Array, float], Moti
     return motion
 
 
-def phased_law(jerk: float, rise: float) -> Law:
+def phased_law(jerk: float, rise: float) -> ProfileLaw:
     """The law with acceleration in straight lines: for a part `jerk` of the time it grows, after `rise` the velocity is
     the greatest. Without jerk it is the trapezoidal law."""
     cruise = 1.0 - 2.0 * rise
@@ -211,10 +211,10 @@ def phased_law(jerk: float, rise: float) -> Law:
     def motion(first: Array, last: Array, duration: float) -> Motion:
         ramp, up, along = (np.full(len(first), part * duration) for part in (jerk, rise, cruise))
         return polynomials_of(first, last, Phases(ramp, up, along, duration))
-    return Law(top, most, most / jerk if jerk else np.inf, motion)
+    return ProfileLaw(top, most, most / jerk if jerk else np.inf, motion)
 
 
-def fitted_law(velocity: float, acceleration: float, jerk: float) -> Law:
+def fitted_law(velocity: float, acceleration: float, jerk: float) -> ProfileLaw:
     """The fastest law with these limits of s', s'' and s''' in time."""
     if not np.isfinite(acceleration) and not np.isfinite(jerk):
         return phased_law(1.0 / 6.0, 1.0 / 3.0)
@@ -224,21 +224,21 @@ def fitted_law(velocity: float, acceleration: float, jerk: float) -> Law:
     return phased_law(ramp / duration, min(rise / duration, 0.5))
 
 
-def fitted_trapezium(velocity: float, acceleration: float, jerk: float) -> Law:
+def fitted_trapezium(velocity: float, acceleration: float, jerk: float) -> ProfileLaw:
     """The fastest trapezoidal law; its jerk is without bounds."""
     return fitted_law(velocity, acceleration, np.inf) if np.isfinite(acceleration) else phased_law(0.0, 1.0 / 3.0)
 
 
-LAWS: dict[str, Law] = {
-    "3-4-5": Law(15 / 8, 10 / np.sqrt(3.0), 60.0, polynomial_law(0, 0, 0, 10, -15, 6)),
-    "4-5-6-7": Law(35 / 16, 84 / (5 * np.sqrt(5.0)), 52.5, polynomial_law(0, 0, 0, 0, 35, -84, 70, -20)),
-    "cycloidal": Law(2.0, 2 * np.pi, 4 * np.pi**2, Cycloid),
+LAWS: dict[str, ProfileLaw] = {
+    "3-4-5": ProfileLaw(15 / 8, 10 / np.sqrt(3.0), 60.0, polynomial_law(0, 0, 0, 10, -15, 6)),
+    "4-5-6-7": ProfileLaw(35 / 16, 84 / (5 * np.sqrt(5.0)), 52.5, polynomial_law(0, 0, 0, 0, 35, -84, 70, -20)),
+    "cycloidal": ProfileLaw(2.0, 2 * np.pi, 4 * np.pi**2, Cycloid),
     "trapezoidal": replace(phased_law(0.0, 1 / 3), fitted=fitted_trapezium),
     "s-curve": replace(phased_law(1 / 6, 1 / 3), fitted=fitted_law),
 }
 
 
-def law_named(name: str) -> Law:
+def law_named(name: str) -> ProfileLaw:
     """One of `LAWS`."""
     if name not in LAWS:
         raise PlanningError(f"there is no law {name!r}{did_you_mean(name, LAWS)}; there are {', '.join(LAWS)}")

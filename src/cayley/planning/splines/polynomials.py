@@ -248,8 +248,8 @@ class Polynomials(PolynomialPieces):
 
 
 def moved(coefficients: Array, steps: Array) -> Array:
-    """The same polynomials (p, degree + 1, n) in powers of the time from so many seconds (p) later: Taylor's formula,
-    by repeated division."""
+    """The same polynomials (p, degree + 1, n) in powers of the time from an instant some seconds (p) later: Taylor's
+    formula, by repeated division."""
     c = np.array(coefficients)
     degree = c.shape[1] - 1
     for first in range(degree):

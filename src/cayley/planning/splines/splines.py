@@ -148,8 +148,8 @@ def second_derivatives(times: ArrayLike, points: ArrayLike, ends: Ends = "natura
 def rest_to_rest_spline(times: ArrayLike, points: ArrayLike, *,
                         extra: tuple[float, float] | None = None) -> Polynomials:
     """The cubic spline through points (k, n) at times (k) without velocity and acceleration at both ends. It has two
-    more knots, at the times `extra`, in the middle of the first and of the last interval if not said (of a single one,
-    at its thirds), where it is wherever it then comes to be.
+    more knots, at the times `extra`, by default in the middle of the first and of the last interval (at the thirds of a
+    single one), where its position is free.
 
     >>> move = rest_to_rest_spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.5]])
     >>> bool(max(abs(move([0.0, 3.0]).qd).max(), abs(move([0.0, 3.0]).qdd).max()) < 1e-13)

@@ -92,8 +92,8 @@ class FourBarDesign:
 
     @property
     def kind(self) -> str:
-        """"RRRR"; "PRRR" for k2 = 0, a slot in the input link; "RRRP" for k3 = 0, a slot in the output link; "PRRP" for
-        both, when input and output turn alike."""
+        """"RRRR", "PRRR" for k2 = 0 (a slot in the input link), "RRRP" for k3 = 0 (a slot in the output link), or
+        "PRRP" for both, when input and output turn alike."""
         rounding = min(max(_ZERO, _ROUNDING * self.condition), 1e-9)
         zero = np.abs(self.parameters[1:]) <= rounding * max(1.0, float(np.abs(self.parameters).max()))
         return ("P" if zero[0] else "R") + "RR" + ("P" if zero[1] else "R")
@@ -205,9 +205,9 @@ class FourBarDesign:
         return Defects(found.unassembled, tuple(map(int, other)), (), True)
 
     def transmission_angles(self, psi: ArrayLike | None = None) -> Array:
-        """The angle (...) between coupler and output link [rad] in [0, pi] at the pairs, or at inputs; the same in both
-        modes, good near pi/2; NaN where it cannot be assembled. In a slotted lever the pin pushes at right angles to
-        the slot, and the angle is that to the line from the output's pivot."""
+        """The angle (...) between coupler and output link [rad] in [0, pi] at the pairs, or at inputs. It is the same
+        in both modes, best near pi/2, and NaN where the linkage cannot be assembled. In a slotted lever the pin pushes
+        at right angles to the slot, and the angle is that to the line from the output's pivot."""
         inputs = self.inputs if psi is None else np.asarray(psi, dtype=float)
         phi = self.output_angles(inputs)[..., 0]
         if isinstance(self.linkage, FourBar):

@@ -124,7 +124,7 @@ def best_generator(function: Callable[[Array], Array], x: tuple[float, float], *
                    ground: float = 1.0) -> FunctionFit:
     """The four-bar with the least largest error over y = function(x), x from x[0] to x[1], on the dials psi and phi
     [rad]; with `free_dials` both dials keep their lengths and may begin anywhere. Input and output link are at most
-    `longest` times as long as the ground link, and it as they: five times with free dials, any if not said otherwise.
+    `longest` times as long as the ground link, and it as they: by default five times with free dials, otherwise any.
 
     >>> asked = {"psi": (np.radians(45.0), np.radians(105.0)), "phi": (np.radians(135.0), np.radians(225.0))}
     >>> for fit in (chebyshev_generator(np.log10, (1.0, 2.0), **asked), best_generator(np.log10, (1.0, 2.0), **asked),

@@ -11,7 +11,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.planning.driven import check_keeps_constraints
 from cayley.planning.motion import Motion, panel
-from cayley.planning.timing.limits import KINDS, Machine, MotionLimits, Worst, allowed_speed, sample_times
+from cayley.planning.timing.limits import KINDS, DrivenMechanism, MotionLimits, Worst, allowed_speed, sample_times
 from cayley.showing import Pictured, brief, shown_once
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class EffortProfile(Pictured):
         return limit_use(self.motion, self.limits).plot()
 
 
-def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None = None,
+def effort_profile(machine: DrivenMechanism, motion: Motion, *, effort: ArrayLike | None = None,
                    samples: int = 401) -> EffortProfile:
     """The forces of a motion, with the limits of effort that the machine's description has, or others.
 

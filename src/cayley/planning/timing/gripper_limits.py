@@ -21,7 +21,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.planning.timing.limits import Machine, least_near, tree_of
+from cayley.planning.timing.limits import DrivenMechanism, least_near, tree_of
 from cayley.wording import shown
 
 _SAMPLES = 2001
@@ -77,7 +77,7 @@ class GripperTiming:
                 f"{self.when:.6g} s")
 
 
-def gripper_timing(mechanism: Machine | Tree, motion: Motion, frame: str, limits: GripperLimits, *,
+def gripper_timing(mechanism: DrivenMechanism | Tree, motion: Motion, frame: str, limits: GripperLimits, *,
                    load: Load | None = None) -> GripperTiming:
     """A motion as fast as the limits of its gripper, at `frame`, allow. `PlanningError` names the limit that no speed
     keeps.

@@ -31,7 +31,8 @@ _ROUNDS = 14
 
 
 def jerk_limited_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
-    """A motion along a path from rest to rest, and to rest at its stops, on a grid of at least so many intervals."""
+    """A motion along a path from rest to rest, and to rest at its stops, on a grid with a minimal number of intervals.
+    """
     total = way.rests[-1] - way.rests[0]
     sections: list[Motion] = []
     for first, last in pairwise(way.rests):
@@ -102,9 +103,8 @@ def _allowed(curve: Motion, profile: Profile, limits: MotionLimits) -> Array:
 
 def _faster(curve: Motion, profile: Profile, limits: MotionLimits, tighter: Array,
             bounds: tuple[float, float]) -> Profile | None:
-    """The profile with the greatest x between bounds that the limits allow, each made smaller on an interval as if that
-    had to be so many times as slow. If polynomials cannot follow it without going back, with closer bounds; None if
-    there is none."""
+    """The profile with the greatest x between bounds that the limits allow, each tightened on an interval by its factor
+    of slowness. If polynomials cannot follow it without going back, with closer bounds; None if there is none."""
     for _ in range(4):
         found = _greatest(curve, profile, limits, tighter, bounds)
         if found is None or found.goes_on():
@@ -156,7 +156,7 @@ class Profile(NamedTuple):
         return bool((self.timing().derivatives(self.times(SAMPLES))[1][:, 1:-1] > 0.0).all())
 
     def slower(self, factor: float) -> Profile:
-        """The same way in a time that is so many times longer."""
+        """The same path in a time that is a factor longer."""
         return Profile(self.t * factor, self.s, self.speed / factor, self.acceleration / factor**2, self.marks)
 
     def resampled(self, count: int) -> Profile:
@@ -198,7 +198,7 @@ PARTS = (0.0, 0.5, 1.0)
 def greatest_warp(at: tuple[Array, ...], h: Array, limits: MotionLimits, tighter: Array,
                   bounds: tuple[float, float]) -> tuple[Array, Array] | None:
     """x and u (k + 1) at the ends of intervals h (k) long, for the derivatives (k, 3, n) of a motion in them. Limits
-    are tightened on an interval as if it had to be so many times as slow. None if no x between the bounds will do."""
+    are tightened on an interval by its factor of slowness. None if no x between the bounds will do."""
     count = len(h)
     rows, rights = _rows(at, h, limits, tighter)
     here = np.arange(count)

@@ -32,7 +32,7 @@ _FORCELESS = 1e-9  # of the greatest force
 KINDS = ("velocity", "acceleration", "jerk", "effort")
 
 
-class Machine(Protocol):
+class DrivenMechanism(Protocol):
     """A machine with joints and forces at them: a `Mechanism`."""
 
     @property
@@ -48,7 +48,7 @@ class Machine(Protocol):
     def jacobian_rate(self) -> Callable[..., Array]: ...
 
 
-def tree_of(mechanism: Machine | Tree) -> Tree:
+def tree_of(mechanism: DrivenMechanism | Tree) -> Tree:
     """The tree of a mechanism, or the tree itself."""
     return getattr(mechanism, "tree", mechanism)  # type: ignore[arg-type]
 
@@ -64,8 +64,8 @@ class Duration(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
     """The greatest velocity, acceleration and jerk of each joint (n) [rad/s or m/s, ...], to both sides, and the
-    greatest force or torque, `effort` [N or N m], which needs the `machine` whose dynamics say it. A number is for all
-    joints; infinity, which all are unless said, is no limit; a joint with a limit of zero must stand still.
+    greatest force or torque, `effort` [N or N m], which needs the `machine` whose dynamics say it. A number applies to
+    all joints. The default is infinity, no limit; a joint with a limit of zero must not move.
 
     >>> MotionLimits(velocity=[2.0, 1.0], acceleration=10.0).resized(2).acceleration
     array([10., 10.])
@@ -76,7 +76,7 @@ class MotionLimits:
     jerk: FieldArray = np.inf
     effort: FieldArray = np.inf
     names: Sequence[str] = ()
-    machine: Machine | None = None
+    machine: DrivenMechanism | None = None
 
     __repr__ = brief
 
@@ -103,10 +103,10 @@ class MotionLimits:
                                 "MotionLimits.of(arm, ...)")
 
     @staticmethod
-    def of(machine: Machine, *, velocity: ArrayLike | None = None, acceleration: ArrayLike = np.inf,
+    def of(machine: DrivenMechanism, *, velocity: ArrayLike | None = None, acceleration: ArrayLike = np.inf,
            jerk: ArrayLike = np.inf, effort: ArrayLike | None = None) -> MotionLimits:
         """The limits of the joints of a machine: velocities and efforts are those of its description unless others are
-        given (infinity: none), accelerations and jerks are said here, as no description has them.
+        given (infinity: none), accelerations and jerks must be given, since no description has them.
 
         >>> import cayley as cy
         >>> MotionLimits.of(cy.load("panda"), acceleration=10.0).velocity[:2]
@@ -245,7 +245,7 @@ class Worst(NamedTuple):
     speed: float
 
 
-class Parts(NamedTuple):
+class EffortParts(NamedTuple):
     """The forces at rest and by dry friction, those that grow with the speed, and those with its square (..., n)."""
 
     resting: Array
@@ -311,7 +311,7 @@ def _limiting(limits: MotionLimits, kind: str) -> Array:
     return np.isfinite(bounds) & ((bounds > 0.0) | (kind == "effort"))
 
 
-def effort_parts(limits: MotionLimits, q: Array, qd: Array, qdd: Array) -> Parts:
+def effort_parts(limits: MotionLimits, q: Array, qd: Array, qdd: Array) -> EffortParts:
     """The parts of the forces at states (..., n) of a motion."""
     none = np.zeros_like(qd)
     gravity = limits.forces(q, none, none)
@@ -320,9 +320,9 @@ def effort_parts(limits: MotionLimits, q: Array, qd: Array, qdd: Array) -> Parts
     inertial = 0.5 * (ahead + back) - gravity
     friction = 0.5 * (ahead - back)
     if np.abs(friction).max(initial=0.0) <= 1e-13 * np.abs(ahead).max(initial=0.0):
-        return Parts(gravity, none, inertial)
+        return EffortParts(gravity, none, inertial)
     viscous = limits.forces(q, 2.0 * qd, 4.0 * qdd) - gravity - 4.0 * inertial - friction
-    return Parts(gravity + friction - viscous, viscous, inertial)
+    return EffortParts(gravity + friction - viscous, viscous, inertial)
 
 
 def forces_along(limits: MotionLimits, q: Array, direction: Array) -> Array:
@@ -333,7 +333,7 @@ def forces_along(limits: MotionLimits, q: Array, direction: Array) -> Array:
     return 0.5 * (ahead + back)
 
 
-def force_speeds(parts: Parts, effort: Array) -> Array:
+def force_speeds(parts: EffortParts, effort: Array) -> Array:
     """How many times as fast (..., n) before a force leaves its limits for the first time; infinity if never."""
     sides = [_first_beyond(effort - sign * parts.resting, sign * parts.viscous, sign * parts.inertial)
              for sign in (1.0, -1.0)]

@@ -27,8 +27,8 @@ from cayley.planning.splines.joint_paths import Path, along, grid_of, path_of, p
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.timing.jerk_limited_path import jerk_limited_timing
 from cayley.planning.timing.limits import (
+    EffortParts,
     MotionLimits,
-    Parts,
     allowed_speed,
     check_undriven,
     effort_parts,
@@ -99,7 +99,7 @@ def _way(path: ArrayLike | Motion, limits: MotionLimits, stops: Sequence[float])
 
 
 def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
-    """The motion along a path on a grid of so many intervals, without limits of jerk."""
+    """The motion along a path on a grid of intervals, without limits of jerk."""
     s = _grid(way, count)
     steps = np.diff(s)
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
@@ -195,7 +195,7 @@ class _Forces(NamedTuple):
     rest, which at that instant may be on either side."""
 
     drive: Array
-    parts: Parts
+    parts: EffortParts
     either: Array
 
     @staticmethod
@@ -267,7 +267,8 @@ def _allowed(motion: Motion, limits: MotionLimits, s: Array, x: Array) -> Array:
 
 
 def _tightened(limited: Limited, tighter: Array) -> Limited:
-    """With what depends on the speed taken for so many times greater (intervals), where it came out too great."""
+    """Limits with the terms that depend on the speed enlarged by a factor (intervals), where they came out too great.
+    """
     factor = tighter[:, None, None]
     return Limited(limited.m * factor, limited.c * factor, limited.g, limited.velocity * np.sqrt(factor), limited.steps)
 

@@ -192,5 +192,5 @@ def fastest_squares(limited: Limited, caps: Array) -> Array:
 
 @cache
 def _passes(count: int, k: int) -> tuple[Callable[..., tuple[Array, ...]], ...]:
-    """The caps, backwards and forwards, for grids of so many intervals with so many limits."""
+    """The caps, backwards and forwards, for grids with given numbers of intervals and limits."""
     return lowered_caps.prepared(steps=1, k=k), reaches.prepared(steps=count, k=k), fastest.prepared(steps=count, k=k)

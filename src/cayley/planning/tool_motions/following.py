@@ -1,4 +1,5 @@
-"""Joints that lead a tool along a path in space, on one posture; what stands against it is said before anything moves.
+"""Joint motions that lead a tool along a path in space without change of posture. Obstacles to it are reported before
+anything moves.
 
     qd = J^+ (G e) + (1 - J^+ J) qd0      qd0 = k grad w for a w that is to grow
 The path is solved at places along it (`continuous_posture`), with cubic splines of the joints between them, over its
@@ -31,7 +32,7 @@ from cayley.planning.poses.pose_paths import PosePath, pose_path
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed
 from cayley.planning.splines.splines import cubic_spline
-from cayley.planning.timing.limits import Machine, checked_configuration
+from cayley.planning.timing.limits import DrivenMechanism, checked_configuration
 from cayley.showing import brief
 from cayley.wording import shown
 
@@ -59,8 +60,8 @@ class FollowedPath:
 
     @property
     def status(self) -> str:
-        """"followed"; "lost" where the posture could not be continued to the end of the path; "coarse" where the tool
-        is farther from it than the tolerance."""
+        """"followed", "lost" if the posture could not be continued to the end of the path, or "coarse" if the tool is
+        farther from it than the tolerance."""
         return "coarse" if self._is_coarse else self.posture.status
 
     @property
@@ -115,7 +116,7 @@ class FollowedPath:
         return tuple(said)
 
 
-def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
+def follow(machine: DrivenMechanism, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
            task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
     """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
     beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. Of a motion
@@ -157,7 +158,7 @@ def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLi
 
 
 def _places(path: PosePath, number: int) -> Array:
-    """About so many places along a path, evenly between its corners, which are among them."""
+    """Places along a path, about evenly spaced between its corners, which are included."""
     ends = [0.0, *path.corners, path.length]
     parts = [np.linspace(a, b, max(4, round((number - 1) * (b - a) / path.length)), endpoint=False)
              for a, b in pairwise(ends)]
@@ -180,7 +181,8 @@ def _middles(places: Array) -> Array:
 _NEWTON = 4
 
 
-def better_manipulability(machine: Machine, frame: str, gain: float = 1.0, *, task: str | Sequence[bool] = "pose"
+def better_manipulability(machine: DrivenMechanism, frame: str, gain: float = 1.0, *,
+                          task: str | Sequence[bool] = "pose"
                           ) -> Callable[[Array], Array]:
     """The secondary purpose of `follow_path` that makes the manipulability of a task grow: its gradient, times the
     gain; none where it has no gradient, at singular configurations."""
@@ -190,7 +192,7 @@ def better_manipulability(machine: Machine, frame: str, gain: float = 1.0, *, ta
     return lambda q: gain * np.nan_to_num(slope(q))
 
 
-def away_from_limits(machine: Machine, frame: str, gain: float = 1.0) -> Callable[[Array], Array]:
+def away_from_limits(machine: DrivenMechanism, frame: str, gain: float = 1.0) -> Callable[[Array], Array]:
     """The secondary purpose of `follow_path` that keeps joints near the middle of their ranges: against the gradient of
     half the sum of ((q - middle)/range)^2."""
     tree = machine.tree
@@ -203,7 +205,7 @@ def away_from_limits(machine: Machine, frame: str, gain: float = 1.0) -> Callabl
     return lambda q: -gain * (q - middle) / width**2
 
 
-def self_motion(machine: Machine, start: ArrayLike, frame: str, secondary: Callable[[Array], Array], *,
+def self_motion(machine: DrivenMechanism, start: ArrayLike, frame: str, secondary: Callable[[Array], Array], *,
                 duration: float, steps: int = 400, task: str | Sequence[bool] = "pose") -> Motion:
     """The motion of a redundant arm from a configuration (nq) for a secondary purpose, its frame held where it is.
 

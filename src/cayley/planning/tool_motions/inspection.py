@@ -14,7 +14,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
-from cayley.geometry.convex_shapes import Shape, distance, least_apart
+from cayley.geometry.convex_shapes import ConvexShape, distance, least_apart
 from cayley.kinematics.constraints.actuated_motion import actuated_jacobian
 from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.kinematics.inverse.bounds import limits_crossed
@@ -24,7 +24,7 @@ from cayley.model.constraints import is_tied
 from cayley.model.tree import Tree
 from cayley.planning.driven import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
-from cayley.planning.timing.limits import Machine, least_near
+from cayley.planning.timing.limits import DrivenMechanism, least_near
 from cayley.showing import brief
 from cayley.wording import did_you_mean
 
@@ -99,12 +99,13 @@ class Inspection:
         return tuple(said)
 
 
-def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Shape | Sequence[Shape]] | None = None,
-                   obstacles: Mapping[str, Shape | Sequence[Shape]] | None = None, frame: str | None = None,
+def inspect_motion(machine: DrivenMechanism, motion: Motion, *,
+                   shapes: Mapping[str, ConvexShape | Sequence[ConvexShape]] | None = None,
+                   obstacles: Mapping[str, ConvexShape | Sequence[ConvexShape]] | None = None, frame: str | None = None,
                    task: str | Sequence[bool] = "pose", step: float | None = None) -> Inspection:
-    """Look at a planned motion of a mechanism: `shapes` (spheres, capsules, boxes) by the names of the bodies they are
-    fixed to, `obstacles` by names, in the root's frame; singular values of a `frame` and the rows of a task; in steps
-    of time [s], two hundred if not said. `machine.animate(motion, "move.gif")` shows it.
+    """Look at a planned motion of a mechanism: `shapes` (spheres, capsules, boxes) have the names of the bodies that
+    they are fixed to, and `obstacles` names of their own, in the root's frame. Singular values are those of a `frame`
+    and a task. The default time step [s] gives two hundred steps. `machine.animate(motion, "move.gif")` shows it.
 
     >>> import cayley as cy
     >>> from cayley.geometry.convex_shapes import Capsule, Sphere
@@ -134,8 +135,8 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
 
 
 def _clearances(tree: Tree, motion: Motion, times: Array, poses: Array, look: Kernel,
-                shapes: Mapping[str, Shape | Sequence[Shape]], obstacles: Mapping[str, Shape | Sequence[Shape]]
-                ) -> tuple[Clearance, ...]:
+                shapes: Mapping[str, ConvexShape | Sequence[ConvexShape]],
+                obstacles: Mapping[str, ConvexShape | Sequence[ConvexShape]]) -> tuple[Clearance, ...]:
     names = [body.name for body in tree.bodies]
     found = []
     for body, own in shapes.items():
@@ -150,11 +151,11 @@ def _clearances(tree: Tree, motion: Motion, times: Array, poses: Array, look: Ke
     return tuple(sorted(found, key=lambda each: each.distance))
 
 
-def _listed(shapes: Shape | Sequence[Shape]) -> Sequence[Shape]:
-    return [shapes] if isinstance(shapes, Shape) else shapes
+def _listed(shapes: ConvexShape | Sequence[ConvexShape]) -> Sequence[ConvexShape]:
+    return [shapes] if isinstance(shapes, ConvexShape) else shapes
 
 
-def _nearest(motion: Motion, times: Array, poses: Array, look: Kernel, number: int, own: Shape, other: Shape
+def _nearest(motion: Motion, times: Array, poses: Array, look: Kernel, number: int, own: ConvexShape, other: ConvexShape
              ) -> tuple[float, float]:
     """The smallest distance and its time: of the samples those first that could be nearest, then between them."""
     bound = least_apart(own, other, poses)

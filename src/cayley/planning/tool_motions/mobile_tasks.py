@@ -25,13 +25,13 @@ from cayley.geometry.pose import Pose
 from cayley.kinematics.constraints.rows import constraint_jacobian, drift_kernel, row_names
 from cayley.kinematics.frame_kernels import pose_matrix
 from cayley.machines.rolling.steered_path import SteeredProgram
-from cayley.model.joint_kinds import Motion as Fixed
+from cayley.model.joint_kinds import JointKind as Fixed
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
-from cayley.planning.timing.limits import Machine, tree_of
+from cayley.planning.timing.limits import DrivenMechanism, tree_of
 from cayley.planning.tool_motions.two_poses import follow_tool
 from cayley.wording import shown
 
@@ -97,7 +97,7 @@ class PlatformTask:
         return replace(self, arm=timing.motion, timing=timing)
 
 
-def platform_task(mechanism: Machine | Tree, program: SteeredProgram, *, start: ArrayLike | None = None,
+def platform_task(mechanism: DrivenMechanism | Tree, program: SteeredProgram, *, start: ArrayLike | None = None,
                   poses: ArrayLike | None = None, times: ArrayLike | None = None, frame: str = "tool",
                   relative_to: str = "world", arm: Sequence[str] | None = None, base: str = "base",
                   steering: str | None = "steering") -> PlatformTask:

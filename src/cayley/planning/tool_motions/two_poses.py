@@ -28,7 +28,7 @@ from cayley.planning.profiles.jerk_limits import checked_states
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.splines.polynomials import Polynomials, checked_breaks, through_knots
 from cayley.planning.splines.splines import At, polynomial_through, quintic_spline
-from cayley.planning.timing.limits import Machine, MotionLimits, checked_configuration, tree_of
+from cayley.planning.timing.limits import DrivenMechanism, MotionLimits, checked_configuration, tree_of
 
 
 class JointPair(NamedTuple):
@@ -39,7 +39,7 @@ class JointPair(NamedTuple):
     posture: str
 
 
-def pick_and_place(machine: Machine, first: ArrayLike, last: ArrayLike, frame: str, *, posture: str = "",
+def pick_and_place(machine: DrivenMechanism, first: ArrayLike, last: ArrayLike, frame: str, *, posture: str = "",
                    start: ArrayLike | None = None, law: str = "3-4-5", duration: float | None = None,
                    limits: MotionLimits | None = None) -> Motion:
     """The motion that brings `frame` from rest at one pose (4, 4) to rest at another; configurations as of
@@ -58,7 +58,7 @@ def pick_and_place(machine: Machine, first: ArrayLike, last: ArrayLike, frame: s
                           limits=limits or (None if duration else MotionLimits.of(machine)))
 
 
-def joint_pair(machine: Machine, first: ArrayLike, last: ArrayLike, frame: str, *, posture: str = "",
+def joint_pair(machine: DrivenMechanism, first: ArrayLike, last: ArrayLike, frame: str, *, posture: str = "",
                start: ArrayLike | None = None) -> JointPair:
     """Configurations within the limits of the joints at two poses (4, 4), on one posture: the one whose name holds the
     words `posture`, or that with the shortest way, which joint by joint is that of the farthest moved. Arms that have
@@ -82,7 +82,8 @@ def joint_pair(machine: Machine, first: ArrayLike, last: ArrayLike, frame: str, 
     return min(chosen, key=lambda pair: np.abs(pair.last - pair.first).max())
 
 
-def _on_one_posture(machine: Machine, found: AllSolutions, poses: tuple[Array, Array], frame: str) -> list[JointPair]:
+def _on_one_posture(machine: DrivenMechanism, found: AllSolutions, poses: tuple[Array, Array],
+                    frame: str) -> list[JointPair]:
     pairs = []
     for k in np.flatnonzero(found.found & found.within_limits):
         there = all_solutions(machine.tree, poses[1], frame, reference=found.q[k])
@@ -91,7 +92,7 @@ def _on_one_posture(machine: Machine, found: AllSolutions, poses: tuple[Array, A
     return pairs
 
 
-def _searched(machine: Machine, poses: tuple[Array, Array], frame: str, start: ArrayLike | None) -> JointPair:
+def _searched(machine: DrivenMechanism, poses: tuple[Array, Array], frame: str, start: ArrayLike | None) -> JointPair:
     before = start
     both = []
     for place, pose in zip(("first", "last"), poses, strict=True):
@@ -109,7 +110,7 @@ _NEAR = 1e-6  # the same, of rates along curves
 _KNOTS = 32  # between two poses
 
 
-def joint_end_state(machine: Machine, q: ArrayLike, frame: str, *, velocity: ArrayLike = (0.0,) * 6,
+def joint_end_state(machine: DrivenMechanism, q: ArrayLike, frame: str, *, velocity: ArrayLike = (0.0,) * 6,
                     acceleration: ArrayLike = (0.0,) * 6) -> MotionState:
     """The state at q (n) in which the frame has the twist (v; w) `velocity` and its rate (v'; w') `acceleration`, (6)
     each, in the root's axes at the origin of the frame. With fewer joints than six they must be possible; with more,
@@ -173,7 +174,7 @@ def follow_tool(tree: Tree, poses: Array, times: Array, frame: str, start: Array
 _TURN = 2.0 * np.pi
 
 
-def motion_through_poses(mechanism: Machine | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
+def motion_through_poses(mechanism: DrivenMechanism | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
                          start: ArrayLike | None = None, tolerance: float = 1e-12) -> Motion:
     """The motion that brings a frame of a mechanism to poses (k, 4, 4) in the root's frame at times (k) [s], at rest at
     both ends: one polynomial of degree k + 3 for each joint, or for each actuated joint of a machine with loops. Each

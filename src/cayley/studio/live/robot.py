@@ -13,7 +13,7 @@ from cayley.drawing import solids
 from cayley.drawing.canvas import GREY
 from cayley.drawing.played import MotionLike
 from cayley.drawing.skeleton import (
-    Rod,
+    DrawnRod,
     Skeleton,
     floats,
     largest_mark,
@@ -31,7 +31,7 @@ from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.model.tree import Tree
 from cayley.shapes import Shapes, Surface, shapes_of
-from cayley.shapes.kinds import Cylinder
+from cayley.shapes.kinds import CylinderShape
 from cayley.studio.scene import main_frame
 from cayley.studio.sliders import keeps_closed, moved_alone
 
@@ -80,7 +80,7 @@ class Robot:
         self._base = f"/{node_name(number, arm.name)}"
         self.size = max(self.figure.size, float(np.ptp(self.room(), axis=0).max()))  # with all that it reaches [m]
         self._looks: dict[str, list[MeshHandle]] = {}
-        self._rods: list[tuple[Rod, MeshHandle]] = []
+        self._rods: list[tuple[DrawnRod, MeshHandle]] = []
         self._build()
         self.place(self._q)
 
@@ -228,7 +228,7 @@ class Robot:
                             wxyz=quaternion_from_matrix.unchecked(self.placement[:3, :3]))
             self._bodies = [scene.add_frame(self.body_node(body), show_axes=False)
                             for body in range(len(self.arm.bodies))]
-            surface = Cylinder(rod_radius(self.figure), 1.0).surface()
+            surface = CylinderShape(rod_radius(self.figure), 1.0).surface()
             for k, rod in enumerate(slides_and_rods(self.arm.tree)):
                 self._rods.append((rod, scene.add_mesh_simple(
                     self.node(f"rod {k}"), surface.points, surface.triangles, color=ROD_COLOR, flat_shading=True)))
@@ -279,7 +279,7 @@ MOST_TRIANGLES = 60_000  # of all shapes: more is not seen, and a processor with
 Color = tuple[int, int, int]
 
 
-class Part(NamedTuple):
+class ColouredMesh(NamedTuple):
     """Triangles of one colour on a body."""
 
     body: int
@@ -290,7 +290,7 @@ class Part(NamedTuple):
 class Figure(NamedTuple):
     """Parts of a figure, the bodies that lack their shapes, and what is missing, in words."""
 
-    parts: list[Part]
+    parts: list[ColouredMesh]
     missing: tuple[str, ...] = ()
     bare: frozenset[str] = frozenset()
 
@@ -304,11 +304,12 @@ def shaped(tree: Tree, role: str) -> Figure:
     for shape, surface in surfaces.parts:
         key = tree.body_number(shape.body), _color(GREY if shape.color is None else shape.color)
         parts.setdefault(key, []).append(surface)
-    return Figure([Part(body, _joined(group), color) for (body, color), group in parts.items()], surfaces.missing,
+    return Figure([ColouredMesh(body, _joined(group), color) for (body, color), group in parts.items()],
+                  surfaces.missing,
                   surfaces.bare)
 
 
-def sticks(figure: Skeleton, only: Iterable[str] | None = None) -> list[Part]:
+def sticks(figure: Skeleton, only: Iterable[str] | None = None) -> list[ColouredMesh]:
     """The stick figure, or of some bodies only their sticks."""
     tree = figure.tree
     size = largest_mark(tree) * figure.size
@@ -325,7 +326,8 @@ def sticks(figure: Skeleton, only: Iterable[str] | None = None) -> list[Part]:
     groups: dict[tuple[int, Color], solids.Polygons] = {}
     for body, color, polygons in found:
         groups.setdefault((body, _color(color)), []).extend(polygons)
-    return [Part(body, _triangles(polygons, figure.poses[body]), color) for (body, color), polygons in groups.items()
+    return [ColouredMesh(body, _triangles(polygons, figure.poses[body]), color) for (body, color),
+            polygons in groups.items()
             if polygons]
 
 
@@ -337,7 +339,7 @@ def rod_radius(figure: Skeleton) -> float:
 ROD_COLOR: Color = tuple(round(255 * x) for x in to_rgb(SLIDE))  # type: ignore[assignment]
 
 
-def corners(parts: Sequence[Part], poses: Array) -> Array:
+def corners(parts: Sequence[ColouredMesh], poses: Array) -> Array:
     """The corners (k, 3) of the boxes around parts, whose bodies have poses (b, 4, 4)."""
     boxes = [np.array([[x, y, z] for x in low_high[:, 0] for y in low_high[:, 1] for z in low_high[:, 2]])
              @ poses[body, :3, :3].T + poses[body, :3, 3]

@@ -36,8 +36,8 @@ _LOG = logging.getLogger(__name__)
 
 
 class View:
-    """A page that shows robots and is moved by hand and from Python: `view.q = q`, `view.show(trajectory)`. What is
-    said of one robot is about the first; `view.robots` has all."""
+    """A page that shows robots and is moved by hand and from Python: `view.q = q`, `view.show(trajectory)`. Attributes
+    of a single robot refer to the first; `view.robots` has all."""
 
     def __init__(self, arm: Mechanism, *, host: str = HOST, port: int | None = None) -> None:
         self.server = started(host, port)

@@ -56,9 +56,8 @@ def happenings(function: Callable[[float], float], times: Array, values: Array, 
                at_once: bool = False) -> list[float]:
     """When a function changes its sign, in the direction asked for, given its values at some times of a step.
 
-    One that starts from zero has not changed its sign, unless it is said to do so `at_once`; it does when it comes
-    back. A function that only just goes
-    through zero between the given times, and back, is found where its values turn.
+    A function that starts from zero has not changed its sign, unless its event is `at_once`; it does when it returns to
+    zero. A function that only just goes through zero between the given times, and back, is found where its values turn.
     """
     times, values = _with_turns(function, times, values)
     found = []

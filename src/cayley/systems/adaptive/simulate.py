@@ -71,7 +71,7 @@ def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | 
 
 
 def _solver(method: str) -> type:
-    """SciPy is loaded here: whoever only makes rollouts does not wait for it."""
+    """SciPy is loaded here, so that rollouts alone do not wait for it."""
     if method not in METHODS:
         raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
     if method == "gauss":

@@ -159,7 +159,7 @@ def unknowns(nodes: Nodes, points: Array, layout: Layout) -> Array:
 
 
 def gauss(nodes: Nodes, iterations: int = 4) -> FixedStep:
-    """The method with so many steps of Newton's."""
+    """The method with a number of Newton steps."""
     return FixedStep(2 * len(nodes.c), newton_table(iterations), partial(unknowns, nodes), partial(_stage, nodes))
 
 

@@ -125,7 +125,7 @@ ONE_STAGE = Table(first=[True], last=[True], time=[0.0])
 
 
 def nothing(points: Array, layout: Layout) -> Array:
-    """What a method carries that needs nothing between its stages."""
+    """Carry of a method that needs nothing between its stages."""
     return points[..., :0]
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError, UnsupportedError
-from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Arm, Continuum, check_target, kinds_of
+from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Continuum, DHArm, check_target, kinds_of
 from cayley.kinematics.inverse.analytic.decoupled import decoupled_6r, stanford_arm
 from cayley.kinematics.inverse.analytic.parallel import parallel_6r
 from cayley.kinematics.inverse.analytic.planar import PLANAR_2R, PLANAR_3R, scara
-from cayley.kinematics.inverse.analytic.verification import Family, ManyPoses, Solutions
+from cayley.kinematics.inverse.analytic.verification import Family, ManyPoses, VerifiedSolutions
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.denavit_hartenberg.axis_lines import AxisLine, assign_frames, lines_from_tree
@@ -154,7 +154,7 @@ class AnalyticSolver:
         own = np.broadcast_to(own, (*batch, len(self.neutral))).reshape(-1, len(self.neutral))
         return self._result(self.many.solutions(targets, lambda i: self.senses * own[i, self.places]), own, batch)
 
-    def _result(self, made: Solutions, own: Array, batch: tuple[int, ...]) -> AllSolutions:
+    def _result(self, made: VerifiedSolutions, own: Array, batch: tuple[int, ...]) -> AllSolutions:
         found = ~np.isnan(made.residuals)
         q = np.where(found[..., None], own[:, None], np.nan)
         q[..., self.places] = self.senses * made.q
@@ -220,7 +220,7 @@ def _check_table(tree: Tree, table: DHTable, tip: str, places: Array, senses: Ar
 FAMILIES = (PLANAR_2R, PLANAR_3R, scara, stanford_arm, decoupled_6r, parallel_6r)
 
 
-def family_of(table: DHTable) -> tuple[Family, Arm]:
+def family_of(table: DHTable) -> tuple[Family, DHArm]:
     """The family that an arm belongs to, and the arm made ready for it. An arm of no known family is refused with the
     reasons."""
     kinds = kinds_of(table)

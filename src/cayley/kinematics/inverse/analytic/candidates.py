@@ -1,7 +1,7 @@
 """Candidates: what a family of arms offers for a pose, before it is known whether they reach it; and results.
 
 A family writes its candidates once, as a text without branches on values, and asks `near` where a special pose needs
-more (a joint that is free). `Careful` answers for a single pose; a kernel for many poses is traced with `Noting`, which
+more (a joint that is free). `OnePose` answers for a single pose; a kernel for many poses is traced with `Noting`, which
 says no and notes how near it was, so that these poses can be done again, one by one."""
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Special(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Careful:
+class OnePose:
     """For one pose. `start` are the moving numbers of the reference."""
 
     start: Array
@@ -161,7 +161,7 @@ FLAT = 1e-12  # sines and relative lengths below this are zero in a description 
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class DHArm:
     """A table made ready: standard, with the constants of a last revolute row moved to the tool."""
 
     table: DHTable
@@ -170,7 +170,7 @@ class Arm:
     size: float
 
     @staticmethod
-    def of(table: DHTable, joints: str) -> Arm:
+    def of(table: DHTable, joints: str) -> DHArm:
         """`joints` are the kinds wanted, such as "RRPR"."""
         table = convert_dh(table, convention="standard")
         if kinds_of(table) != joints:
@@ -181,7 +181,8 @@ class Arm:
         turns = np.array([row.kind == "revolute" for row in table.rows])
         offsets = np.array([row.theta if row.kind == "revolute" else row.d for row in table.rows])
         lengths = sum(abs(row.a) + abs(row.d) for row in table.rows)
-        return Arm(table, offsets, turns, lengths or 1.0)  # a slide between axes that meet has no length: metres, then
+        return DHArm(table, offsets, turns,
+                            lengths or 1.0)  # a slide between axes that meet has no length: metres, then
 
     def column(self, name: str) -> Array:
         return np.array([getattr(row, name) for row in self.table.rows])

@@ -23,11 +23,11 @@ from cayley.kinematics.inverse.analytic.candidates import (
     LAST,
     SAME,
     TRIED,
-    Arm,
     Candidate,
-    Careful,
     Choice,
+    DHArm,
     Free,
+    OnePose,
     Sign,
     Special,
     angles_of,
@@ -63,7 +63,7 @@ class Wrist(NamedTuple):
     free: tuple[Free, ...]
 
 
-def check_wrist(arm: Arm) -> None:
+def check_wrist(arm: DHArm) -> None:
     """Refuse an arm without a spherical wrist, and one that cannot take the wrist's centre anywhere in space."""
     rows = arm.table.rows
     arm.require({"a_4": rows[3].a, "a_5": rows[4].a, "d_5": rows[4].d}, "arm with a spherical wrist")
@@ -76,7 +76,7 @@ def check_wrist(arm: Arm) -> None:
         raise ModelError(f"{reason}: this arm does not place its wrist centre in space")
 
 
-def _lost_freedom(arm: Arm) -> str:
+def _lost_freedom(arm: DHArm) -> str:
     """Why the first three joints move the wrist centre on a surface only; empty if they do not. Joint 1 adds nothing
     where the surface of revolution about axis 2 is one about axis 1 too: a plane across both axes, a sphere about their
     point."""
@@ -101,11 +101,11 @@ def _lost_freedom(arm: Arm) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
+def decoupled_candidates(arm: DHArm, target: Array, special: Special) -> list[Candidate]:
     """Every posture with every wrist; the third joint may be prismatic."""
     inner = arm.inner(target)
     placed = postures(arm, inner.p, special)
-    if isinstance(special, Careful):  # the wrist is judged by them: whether it is aligned
+    if isinstance(special, OnePose):  # the wrist is judged by them: whether it is aligned
         placed = [more for posture in placed for more in _within_reach(arm, inner.R, posture)]
         placed = [posture._replace(moving=_placed(arm, inner.p, np.array(posture.moving))) for posture in placed]
     return [
@@ -116,7 +116,7 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
                             _rotation(arm, posture.moving).T @ inner.R, special)]
 
 
-def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
+def _within_reach(arm: DHArm, R: Array, posture: Posture) -> list[Posture]:
     """The posture, if the wrist can turn axis 6 to z of R there, cos(alpha4 + alpha5) <= z3 . z6 <= cos(alpha4 -
     alpha5); and with its first value of a free joint 1 or 2 those in the middle of the two stretches where it can."""
     reached, middles = True, []
@@ -151,11 +151,11 @@ def _at(posture: Posture, joint: int, value: Scalar, choice: Choice) -> Posture:
     return posture._replace(moving=(moving[0], moving[1], moving[2]), choices=tuple(choices))
 
 
-def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:
+def _rotation(arm: DHArm, moving: tuple[Any, Any, Any]) -> Array:
     return arm.row(0, moving[0]).R @ arm.row(1, moving[1]).R @ arm.row(2, moving[2]).R
 
 
-def _placed(arm: Arm, c: Array, moving: Array) -> tuple[Any, Any, Any]:
+def _placed(arm: DHArm, c: Array, moving: Array) -> tuple[Any, Any, Any]:
     """The first three joints brought nearer to the wrist centre c by Newton steps, where they are next to it."""
     off, J = _centre_off(arm, c, moving)
     for _ in range(4):
@@ -169,7 +169,7 @@ def _placed(arm: Arm, c: Array, moving: Array) -> tuple[Any, Any, Any]:
     return tuple(moving)
 
 
-def _centre_off(arm: Arm, c: Array, moving: Array) -> tuple[Array, Array]:
+def _centre_off(arm: DHArm, c: Array, moving: Array) -> tuple[Array, Array]:
     """How far the wrist centre is from c (3), and its Jacobian (3, 3)."""
     axes = [Pose(np.eye(3), np.zeros(3))]
     for i, x in enumerate(moving):
@@ -183,7 +183,7 @@ def _centre_off(arm: Arm, c: Array, moving: Array) -> tuple[Array, Array]:
 # Orienting
 
 
-def wrists(arm: Arm, R: Array, special: Special) -> list[Wrist]:
+def wrists(arm: DHArm, R: Array, special: Special) -> list[Wrist]:
     """The angles of joints 4 to 6 that give the tool the rotation R in frame 3. (2.43)-(2.45). Where axis 6 lies on
     axis 4, the two turn as one: theta4 is that of the reference."""
     al4 = arm.table.rows[3].alpha
@@ -200,7 +200,7 @@ def wrists(arm: Arm, R: Array, special: Special) -> list[Wrist]:
     return found
 
 
-def _wrist(arm: Arm, R: Array, theta4: Scalar, free: tuple[Free, ...]) -> Wrist:
+def _wrist(arm: DHArm, R: Array, theta4: Scalar, free: tuple[Free, ...]) -> Wrist:
     H = arm.row(3, theta4).R.T @ R
     sa5 = np.sin(arm.table.rows[4].alpha)
     theta5 = np.arctan2(H[0, 2] / sa5, -H[1, 2] / sa5)
@@ -223,7 +223,7 @@ class _Equations(NamedTuple):
 _Pair = tuple[Any, Any, tuple[Free, ...], int]  # theta1, joint 3, what is free, and the number of its value
 
 
-def postures(arm: Arm, c: Array, special: Special) -> list[Posture]:
+def postures(arm: DHArm, c: Array, special: Special) -> list[Posture]:
     """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not
     close."""
     equations = _equations(arm, c)
@@ -245,7 +245,7 @@ def postures(arm: Arm, c: Array, special: Special) -> list[Posture]:
         for posture in _postures(arm, equations, c, theta1, x, special, free, number)]
 
 
-def _equations(arm: Arm, c: Array) -> _Equations:
+def _equations(arm: DHArm, c: Array) -> _Equations:
     (a1, a2, a3) = arm.column("a")[:3]
     (al1, al2, al3) = arm.column("alpha")[:3]
     (d1, d2, d3, d4) = arm.column("d")[:4]
@@ -272,11 +272,11 @@ def _equations(arm: Arm, c: Array) -> _Equations:
     return _Equations(L, M, np.array([[x * x + y * y + z * z, 2 * z, 1.0], [sa2 * y + ca2 * z, ca2, 0.0]]))
 
 
-def _basis(arm: Arm, x: Scalar) -> Array:
+def _basis(arm: DHArm, x: Scalar) -> Array:
     return np.array([1.0, np.cos(x), np.sin(x)]) if arm.turns[2] else np.array([1.0, x, x * x])
 
 
-def _third(arm: Arm, equations: _Equations, i: int) -> tuple[Any, ...]:
+def _third(arm: DHArm, equations: _Equations, i: int) -> tuple[Any, ...]:
     """Joint 3 from equation i, where that is free of theta1."""
     k0 = equations.N[i, 0] - equations.L[i]
     k1 = float(equations.N[i, 1])
@@ -293,22 +293,22 @@ def _third(arm: Arm, equations: _Equations, i: int) -> tuple[Any, ...]:
     return (-k1 + root) / (2 * k2), (-k1 - root) / (2 * k2)
 
 
-def _first(arm: Arm, equations: _Equations, i: int, x: Scalar) -> tuple[Any, Any]:
+def _first(arm: DHArm, equations: _Equations, i: int, x: Scalar) -> tuple[Any, Any]:
     """theta1 from equation i at joint 3."""
     a, b = equations.M[i]
     return angles_of(a, b, equations.N[i] @ _basis(arm, x) - equations.L[i])
 
 
-def _two_quadratics(arm: Arm, equations: _Equations, flat: tuple[bool, bool]) -> list[tuple[Any, Any]]:
+def _two_quadratics(arm: DHArm, equations: _Equations, flat: tuple[bool, bool]) -> list[tuple[Any, Any]]:
     """theta1 and joint 3 where axes 1 and 2 meet (the norms are free of theta1) or are parallel (the third row is)."""
     first, second = (0, 1) if flat[0] else (1, 0)
     return [(theta1, x) for x in _third(arm, equations, first) for theta1 in _first(arm, equations, second, x)]
 
 
-def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[_Pair]:
+def _quartic(arm: DHArm, equations: _Equations, special: Special) -> list[_Pair]:
     """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic. Where it vanishes, any
     joint 3 will do."""
-    if not isinstance(special, Careful):
+    if not isinstance(special, OnePose):
         raise UnsupportedError("the roots of a quartic are found for one pose at a time")
     L, M, N = equations
     basis = np.array([[1.0, 0, 1], [-1, 0, 1], [0, 2, 0]] if arm.turns[2] else [[0.0, 0, 1], [0, 1, 0], [1, 0, 0]])
@@ -353,7 +353,7 @@ def _merged(roots: Array) -> Array:
     return np.array(made)
 
 
-def _polished(arm: Arm, known: Array, x: float) -> float:
+def _polished(arm: DHArm, known: Array, x: float) -> float:
     """A root of |known basis|^2 = 1, to rounding, by a few steps of Newton from near to it."""
     for _ in range(4):
         b = known @ _basis(arm, x)
@@ -365,7 +365,7 @@ def _polished(arm: Arm, known: Array, x: float) -> float:
     return x
 
 
-def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scalar, special: Special,
+def _postures(arm: DHArm, equations: _Equations, c: Array, theta1: Scalar, x: Scalar, special: Special,
               free: tuple[Free, ...], number: int) -> list[Posture]:
     """theta2, and the branch. On axis 2 any theta2 will do."""
     first = arm.row(0, theta1)
@@ -387,7 +387,7 @@ def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scal
             for k, theta2, all_free in angles]
 
 
-def _on_one_line(arm: Arm, third: Pose) -> tuple[Free, ...]:
+def _on_one_line(arm: DHArm, third: Pose) -> tuple[Free, ...]:
     """The free joints where the first three joints move with the wrist centre at rest, and axis 3 is z of `third`."""
     if max(np.abs(third.R[:2, 2]).max(), np.abs(third.p[:2]).max() / arm.size) > _NEARLY_ALIGNED:
         return (_STILL,)

@@ -17,9 +17,9 @@ from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.candidates import (
     FLAT,
     LAST,
-    Arm,
     Candidate,
     Choice,
+    DHArm,
     Free,
     Sign,
     Special,
@@ -35,7 +35,7 @@ _ON_AXIS = 1e-9
 _NEARLY_ALIGNED = 1e-7
 
 
-def _check(arm: Arm) -> None:
+def _check(arm: DHArm) -> None:
     rows = arm.table.rows
     right = {f"cos(alpha_{i + 1})": np.cos(rows[i].alpha) for i in (0, 3, 4)}
     arm.require({**right, "alpha_2": rows[1].alpha, "alpha_3": rows[2].alpha, "a_5": rows[4].a}, "arm of the UR family")
@@ -52,13 +52,13 @@ class Hand(NamedTuple):
     choices: tuple[Choice, ...]
 
 
-def _candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
+def _candidates(arm: DHArm, target: Array, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     return [candidate for shoulder in _shoulders(arm, inner, special) for hand in _hands(arm, inner, special, shoulder)
             for candidate in _elbows(arm, inner, special, hand)]
 
 
-def _shoulders(arm: Arm, inner: Pose, special: Special) -> list[Hand]:
+def _shoulders(arm: DHArm, inner: Pose, special: Special) -> list[Hand]:
     """theta1: sin(alpha1) (x sin theta1 - y cos theta1) = d2 + d3 + d4."""
     x, y = inner.p[:2]
     across = float(arm.column("d")[1:4].sum())
@@ -74,7 +74,7 @@ def _shoulders(arm: Arm, inner: Pose, special: Special) -> list[Hand]:
              (("theta1", LAST), )) for theta in angles_of(-sa1 * y, sa1 * x, across)]
 
 
-def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand]:
+def _hands(arm: DHArm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand]:
     """theta5 and theta6 from the direction of the parallel axes, seen by the tool: m = sa4 (s5 c6, -s5 s6, -sa5 c5)."""
     (theta1,), branch, free, choices = shoulder
     sa1, sa4, sa5 = (np.sin(arm.table.rows[i].alpha) for i in (0, 3, 4))
@@ -92,7 +92,7 @@ def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand
                          (*branch, Sign(s * sine, WRIST)), free, (*choices, (theta1, LAST))) for s in (1.0, -1.0)]
 
 
-def _elbows(arm: Arm, inner: Pose, special: Special, hand: Hand) -> list[Candidate]:
+def _elbows(arm: DHArm, inner: Pose, special: Special, hand: Hand) -> list[Candidate]:
     """The planar arm of joints 2, 3 and 4 between the shoulder and axis 5."""
     theta1, theta5, theta6 = hand.angles
     after = arm.row(3, 0.0).then(arm.row(4, theta5)).then(arm.row(5, theta6))

@@ -18,7 +18,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.inverse.analytic.candidates import FLAT, AnalyticResult, Arm, Candidate, Free, Sign, Special
+from cayley.kinematics.inverse.analytic.candidates import FLAT, AnalyticResult, Candidate, DHArm, Free, Sign, Special
 from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.model.denavit_hartenberg.table import DHRow, DHTable, standard_dh_pose
 
@@ -100,14 +100,14 @@ def planar_3r(arm: DHTable | Sequence[float], target: ArrayLike, *,
     return PLANAR_3R.solutions(PLANAR_3R.arm(_table(arm, 3)), _pose(target, 3), reference)
 
 
-def _two(arm: Arm, target: Array, special: Special) -> list[Candidate]:
+def _two(arm: DHArm, target: Array, special: Special) -> list[Candidate]:
     x, y = Pose.of(arm.table.base).inverse.then(Pose.of(target)).p[:2]
     l1, l2, bend = _second_link(arm)
     return [Candidate(np.array([way.first, way.second - bend]), (Sign(way.bend, ELBOW),), way.free(0))
             for way in two_links(x, y, l1, l2, special, 0)]
 
 
-def _three(arm: Arm, target: Array, special: Special) -> list[Candidate]:
+def _three(arm: DHArm, target: Array, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     direction = np.arctan2(inner.R[1, 0], inner.R[0, 0])
     l1, l2 = arm.column("a")[:2].tolist()
@@ -116,18 +116,18 @@ def _three(arm: Arm, target: Array, special: Special) -> list[Candidate]:
                   way.free(0, 2)) for way in two_links(inner.p[0], inner.p[1], l1, l2, special, 0)]
 
 
-def _second_link(arm: Arm) -> tuple[float, float, float]:
+def _second_link(arm: DHArm) -> tuple[float, float, float]:
     """Lengths of both links, and the angle of the tip from x of the second."""
     x, y = arm.table.tool[:2, 3].tolist()
     return float(arm.table.rows[0].a), float(np.hypot(x, y)), float(np.arctan2(y, x))
 
 
-def _check_two(arm: Arm) -> None:
+def _check_two(arm: DHArm) -> None:
     arm.require({"alpha_1": arm.table.rows[0].alpha}, "planar 2R arm")
     check_links(*_second_link(arm)[:2])
 
 
-def _check_three(arm: Arm) -> None:
+def _check_three(arm: DHArm) -> None:
     arm.require({f"alpha_{i + 1}": arm.table.rows[i].alpha for i in (0, 1)}, "planar 3R arm")
     check_links(arm.table.rows[0].a, arm.table.rows[1].a)
 
@@ -158,19 +158,19 @@ PLANAR_2R = Family("RR", _check_two, _two, rows=3)
 PLANAR_3R = Family("RRR", _check_three, _three)
 
 
-def _check_slide(arm: Arm) -> None:
+def _check_slide(arm: DHArm) -> None:
     arm.require({f"sin(alpha_{i + 1})": np.sin(arm.table.rows[i].alpha) for i in range(3)}, "SCARA arm")
     check_links(arm.table.rows[0].a, _link_to_slide(arm)[0])
 
 
-def _link_to_slide(arm: Arm) -> tuple[float, float]:
+def _link_to_slide(arm: DHArm) -> tuple[float, float]:
     """The length from axis 2 to axis 4, and its angle from x of the second row."""
     rows = arm.table.rows
     slide = standard_dh_pose(rows[2].theta, 0.0, rows[2].a, 0.0)[:2, 3] * [1.0, np.sign(np.cos(rows[1].alpha))]
     return float(np.hypot(rows[1].a + slide[0], slide[1])), float(np.arctan2(slide[1], rows[1].a + slide[0]))
 
 
-def _scara(arm: Arm, target: Array, special: Special) -> list[Candidate]:
+def _scara(arm: DHArm, target: Array, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     length, bend = _link_to_slide(arm)
     senses = np.cumprod([1.0, *[np.sign(np.cos(row.alpha)) for row in arm.table.rows[:3]]]).tolist()

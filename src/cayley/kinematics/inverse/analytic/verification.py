@@ -23,13 +23,13 @@ from cayley.kinematics.inverse.analytic.candidates import (
     LAST,
     SAME,
     AnalyticResult,
-    Arm,
     Branch,
     Candidate,
-    Careful,
     Continuum,
+    DHArm,
     Free,
     Noting,
+    OnePose,
     Special,
     check_target,
     rotation_defect,
@@ -53,13 +53,13 @@ class Family:
     special), and `rows`: 6, or 3 if only a point is asked for."""
 
     joints: str
-    check: Callable[[Arm], None]
-    candidates: Callable[[Arm, Any, Special], list[Candidate]]
+    check: Callable[[DHArm], None]
+    candidates: Callable[[DHArm, Any, Special], list[Candidate]]
     rows: int = 6
 
-    def arm(self, table: DHTable) -> Arm:
+    def arm(self, table: DHTable) -> DHArm:
         """The table made ready; an error that says why if the arm is not of this family."""
-        arm = Arm.of(table, self.joints)
+        arm = DHArm.of(table, self.joints)
         self.check(arm)
         return arm
 
@@ -68,19 +68,19 @@ class Family:
         gives free joints their value."""
         return self.solutions(self.arm(table), target, reference)
 
-    def solutions(self, arm: Arm, target: ArrayLike, reference: ArrayLike | None) -> AnalyticResult:
+    def solutions(self, arm: DHArm, target: ArrayLike, reference: ArrayLike | None) -> AnalyticResult:
         """All configurations of an arm made ready that reach one pose."""
         target = check_target(target)
-        return close(arm, target, self.candidates(arm, target, Careful(arm.moving(reference))), self.rows)
+        return close(arm, target, self.candidates(arm, target, OnePose(arm.moving(reference))), self.rows)
 
 
-def closing_bound(arm: Arm, target: Array) -> Scalar:
+def closing_bound(arm: DHArm, target: Array) -> Scalar:
     """The residual (...) that a solution may have: rounding, and what the targets (..., 4, 4) themselves are off from a
     pose."""
     return CLOSED * max(1.0, arm.size) + 2 * rotation_defect(target)
 
 
-def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -> AnalyticResult:
+def close(arm: DHArm, target: Array, candidates: Sequence[Candidate], rows: int) -> AnalyticResult:
     """The solutions among the candidates."""
     n = len(arm.offsets)
     q = np.array([c.moving for c in candidates], dtype=np.float64).reshape(-1, n) - arm.offsets
@@ -101,7 +101,7 @@ def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -
     return AnalyticResult(q[kept], branches, residuals[kept], tuple(c for c in free if c is not None))
 
 
-def _told_apart(arm: Arm, candidates: Sequence[Candidate], closed: list[int], q: Array,
+def _told_apart(arm: DHArm, candidates: Sequence[Candidate], closed: list[int], q: Array,
                 rows: int) -> tuple[list[Candidate], list[int]]:
     """Where a straight continuum crosses another, as an aligned wrist does where the arm is free, its members are on
     the other at the crossing only: the other is shown at other values. So it is where a candidate can not move at all.
@@ -134,7 +134,7 @@ def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
     return closed
 
 
-def _polished(arm: Arm, target: Array, q: Array, rows: int) -> Array:
+def _polished(arm: DHArm, target: Array, q: Array, rows: int) -> Array:
     """Newton steps, each taken only where it helps. Near a singular configuration small singular values are left out,
     more and more of them until a step helps."""
     for _ in range(_NEWTON_STEPS):
@@ -160,7 +160,7 @@ def _polished(arm: Arm, target: Array, q: Array, rows: int) -> Array:
     return q
 
 
-def _error(arm: Arm, target: Array, q: Array, rows: int) -> tuple[Array, Array]:
+def _error(arm: DHArm, target: Array, q: Array, rows: int) -> tuple[Array, Array]:
     """The geometric Jacobian (m, rows, n), and target minus pose (m, 3, 4 or 1), the position in the last column."""
     frames = dh_frames(arm.table, q)
     pose = frames[:, -1] @ arm.table.tool
@@ -185,7 +185,7 @@ def _task_error(error: Array, target: Array, rows: int) -> Array:
     return np.concatenate([error[..., -1], turn], axis=-1)
 
 
-def _same(arm: Arm, q: Array, other: Array, free: tuple[Free, ...]) -> bool:
+def _same(arm: DHArm, q: Array, other: Array, free: tuple[Free, ...]) -> bool:
     """True if q is the other, or a member of the straight continuum through the other."""
     difference = np.where(arm.turns, wrap(q - other), q - other)
     for f in free:
@@ -206,7 +206,7 @@ def distinct(branches: list[Branch]) -> tuple[Branch, ...]:
     return tuple(names)
 
 
-def _continuum(arm: Arm, target: Array, number: int, q: Array, free: Free, rows: int) -> Continuum | None:
+def _continuum(arm: DHArm, target: Array, number: int, q: Array, free: Free, rows: int) -> Continuum | None:
     """The continuum through q, shown by another joint where the free one turns back; None where q is alone."""
     n = len(q)
     weights = np.zeros(n)
@@ -222,7 +222,7 @@ def _continuum(arm: Arm, target: Array, number: int, q: Array, free: Free, rows:
     return Continuum(number, joint, straight, weights, value, tangent, reason)
 
 
-def _motion(arm: Arm, q: Array, free: Free, rows: int) -> tuple[int, Array] | None:
+def _motion(arm: DHArm, q: Array, free: Free, rows: int) -> tuple[int, Array] | None:
     """The free joint and the rates (n) of all joints for a rate of one of it, to second order; None where there are
     none. Where it turns back, with others at rates without bound, the fastest of them takes its place."""
     n = len(q)
@@ -241,7 +241,7 @@ def _motion(arm: Arm, q: Array, free: Free, rows: int) -> tuple[int, Array] | No
     return int(columns[first]), tangent
 
 
-def _directions(arm: Arm, q: Array, columns: Array, rows: int) -> list[Array]:
+def _directions(arm: DHArm, q: Array, columns: Array, rows: int) -> list[Array]:
     """Unit rates of those joints at which the tool stays at rest. Where J loses two ranks, rates v with J v = 0 are
     kept up only if w J' v = 0 for all w with w J = 0: two directions, in which two continua cross, or none."""
     J = _error(arm, np.eye(4), q[None], rows)[0][0][:, columns]
@@ -267,13 +267,13 @@ def _directions(arm: Arm, q: Array, columns: Array, rows: int) -> list[Array]:
     return [null.T @ pair for pair in pairs if np.abs(pair @ bends @ pair).max() <= 1e-5 * sizes.max()]
 
 
-def _moves(arm: Arm, target: Array, q: Array, tangent: Array, rows: int) -> bool:
+def _moves(arm: DHArm, target: Array, q: Array, tangent: Array, rows: int) -> bool:
     """True if the arm leaves q by a tenth along its tangent, forwards or back, with the tool at rest."""
     way = tangent / np.linalg.norm(tangent)
     return any(_follows(arm, target, q, sign * way, rows) for sign in (1.0, -1.0))
 
 
-def _follows(arm: Arm, target: Array, q: Array, way: Array, rows: int) -> bool:
+def _follows(arm: DHArm, target: Array, q: Array, way: Array, rows: int) -> bool:
     bound = _ON_PATH * max(1.0, arm.size) + 2 * closing_bound(arm, target)
     for _ in range(_PATH_STEPS):
         here = start = q + 0.1 / _PATH_STEPS * way
@@ -300,7 +300,7 @@ _CLOSING_STEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Solutions:
+class VerifiedSolutions:
     """Of poses (k): configurations (k, m, n), NaN where there are fewer, residuals (k, m), branches (k, m), and the
     poses that were done by themselves."""
 
@@ -316,7 +316,7 @@ class ManyPoses:
     """The kernels of one arm. An arm whose text cannot be traced (the quartic) has none, and its poses are done one by
     one."""
 
-    def __init__(self, family: Family, arm: Arm) -> None:
+    def __init__(self, family: Family, arm: DHArm) -> None:
         self._family = family
         self._arm = arm
         self._far = _FAR * max(1.0, arm.size)
@@ -329,7 +329,7 @@ class ManyPoses:
         self._candidates = _candidates_kernel(family, arm, len(sample), len(sample[0].branch))
         self._closing = _closing_kernel(arm, family.rows)
 
-    def solutions(self, targets: Array, reference: Callable[[int], Array]) -> Solutions:
+    def solutions(self, targets: Array, reference: Callable[[int], Array]) -> VerifiedSolutions:
         """The solutions for poses (k, 4, 4); `reference` gives the configuration (n) that free joints take for one of
         them."""
         count = len(targets)
@@ -346,7 +346,7 @@ class ManyPoses:
             q[i, places] = found.solutions
             residuals[i, places] = found.residuals
             branches[i, places] = [", ".join(branch) for branch in found.branches]
-        return Solutions(q, residuals, branches, alone)
+        return VerifiedSolutions(q, residuals, branches, alone)
 
     def _regular(self, targets: Array, q: Array, residuals: Array, branches: Array) -> Array:
         """Fill in what is found by the kernels; the numbers of the poses for which that will not do."""
@@ -393,7 +393,7 @@ class _Candidates(NamedTuple):
     special: Scalar  # distance from the nearest special pose, one where it begins
 
 
-def _candidates_kernel(family: Family, arm: Arm, count: int, names: int) -> Kernel[_Candidates]:
+def _candidates_kernel(family: Family, arm: DHArm, count: int, names: int) -> Kernel[_Candidates]:
     def text(target: Array) -> _Candidates:
         noting = Noting()
         found = family.candidates(arm, target, noting)
@@ -412,7 +412,7 @@ class _Closed(NamedTuple):
     margin: Scalar  # the smallest pivot of J^T J
 
 
-def _closing_kernel(arm: Arm, rows: int) -> Kernel[_Closed]:
+def _closing_kernel(arm: DHArm, rows: int) -> Kernel[_Closed]:
     lengths = np.where(arm.turns, 1.0, arm.size)
 
     def text(q: Array, target: Array) -> _Closed:
@@ -431,7 +431,7 @@ def _closing_kernel(arm: Arm, rows: int) -> Kernel[_Closed]:
     return kernel(f"({n}),(4,4)->({n}),(),()", name="closing")(text)
 
 
-def _misfit(arm: Arm, q: Array, target: Array, rows: int) -> tuple[Any, Any, Any]:
+def _misfit(arm: DHArm, q: Array, target: Array, rows: int) -> tuple[Any, Any, Any]:
     """Jacobian and error, with lengths measured in the size of the arm, and the residual in metres and radians."""
     here = Pose.of(arm.table.base)
     axes = []

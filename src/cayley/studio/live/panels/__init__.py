@@ -4,7 +4,7 @@ from cayley.studio.live.panels.appearance import Appearance
 from cayley.studio.live.panels.center_of_mass import CenterOfMass
 from cayley.studio.live.panels.ellipsoids import Ellipsoids
 from cayley.studio.live.panels.end_effector import EndEffector
-from cayley.studio.live.panels.equations import Equations
+from cayley.studio.live.panels.equations import EquationsPanel
 from cayley.studio.live.panels.frames import Frames
 from cayley.studio.live.panels.joints import Joints
 from cayley.studio.live.panels.motions import Motions
@@ -14,4 +14,5 @@ from cayley.studio.live.panels.reach import Reach
 from cayley.studio.live.panels.simulation import Simulation
 
 PANELS: tuple[type[Panel], ...] = (
-    Joints, EndEffector, Motions, Simulation, Appearance, Frames, CenterOfMass, Ellipsoids, Reach, Plots, Equations)
+    Joints,
+    EndEffector, Motions, Simulation, Appearance, Frames, CenterOfMass, Ellipsoids, Reach, Plots, EquationsPanel)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.model.masses import unknown_masses
-from cayley.shapes.kinds import Cylinder
+from cayley.shapes.kinds import CylinderShape
 from cayley.studio.live.panels.panel import Panel
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class CenterOfMass(Panel):
 
     def build(self) -> None:
         size = _SIZE * self.robot.size
-        disc = Cylinder(1.4 * size, 0.12 * size).surface()
+        disc = CylinderShape(1.4 * size, 0.12 * size).surface()
         self._shown = self.gui.add_checkbox("Centre of mass", False, hint="Of all moving bodies, and its projection")
         self._ball = self.scene.add_icosphere(self.robot.node("centre of mass"), radius=size, color=_COLOR,
                                               visible=False)

@@ -13,7 +13,7 @@ from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
-from cayley.shapes.kinds import Sphere
+from cayley.shapes.kinds import SphereShape
 from cayley.studio.live.panels.panel import Panel
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Ellipsoids(Panel):
 
     def build(self) -> None:
         self._controls: dict[str, tuple[GuiCheckboxHandle, MeshHandle]] = {}
-        ball = Sphere(1.0).surface()
+        ball = SphereShape(1.0).surface()
         for kind, (word, hint, color) in _KINDS.items():
             control = self.gui.add_checkbox(word, False, hint=hint)
             node = self.scene.add_mesh_simple(

@@ -21,7 +21,7 @@ text-align: left; border-bottom: 1px solid rgba(128,128,128,.3)} .cayley-box td 
 .cayley-box pre {white-space: pre-wrap} .cayley-box .equation {margin: .35em 0; overflow-x: auto}</style>"""
 
 
-class Equations(Panel):
+class EquationsPanel(Panel):
     """Equations of motion and operation counts, computed on demand."""
 
     folder = "Equations and counts"
