@@ -176,8 +176,9 @@ class Run:
         self._advance(acting, dense(acting), dense)
         for what in now:
             self._act(what)
-        self._at_zero = [what for k, what in enumerate(watched) if isinstance(what, (Event, Transition))
-                         and any(_same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense))]
+        self._at_zero = [
+            what for k, what in enumerate(watched) if isinstance(what, (Event, Transition)) and (what in now or any(
+                _same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense)))]
         return True
 
     def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:  # noqa: ANN401 (an event or a transition of either kind)
@@ -196,13 +197,14 @@ class Run:
             self._act_on_event(what, x)
         elif isinstance(what, Transition):
             if what in self._transitions():  # another at this instant may have changed the mode
-                self._occurred(what.name, "transition")
+                self._occurred(what.name, "transition", counted=what.counted)
                 after = self.kernels.jumped(what, self.t, self._vector(x), self.driving.at(self.t, x))
                 if not np.isfinite(after).all():
                     return self._no_jump(what, x, after[self._smooth:])
                 self.modes = after[self._smooth:]
                 self._jump(self._blocks(after[:self._smooth]), x)
-                self._look_for_storm(what.name)
+                if what.counted:
+                    self._look_for_storm(what.name)
         else:
             assert self.held is not None
             changed, released, end = self.held.act(what, self.t, _flat(x), self._reaction(self.t, self.y))
@@ -351,8 +353,8 @@ class Run:
                              for state in (left or self._parts(self.y), x))
             work = work + after - before
         self.y = self._joined(x, work)
-        if self.kept and self.kept[-1][0] == self.t:
-            self.kept[-1] = (self.t, self.y, self.modes)
+        if self.kept and _same(self.kept[-1][0], self.t):
+            self.kept[-1] = (self.kept[-1][0], self.y, self.modes)
 
     def _advance(self, t: float, y: Array, dense: Scalar) -> None:
         self.pieces.append((self.t, dense, self.modes))
@@ -378,9 +380,9 @@ class Run:
             self.kept.append((instant, self._cleaned(instant, dense(instant)), self.modes))
             self._next += 1
 
-    def _occurred(self, name: str, action: str, t: float | None = None) -> None:
+    def _occurred(self, name: str, action: str, t: float | None = None, *, counted: bool = True) -> None:
         self.happened.append(Occurrence(self.t if t is None else t, name, action))
-        self._counted += action not in FRICTION_WORDS
+        self._counted += counted and action not in FRICTION_WORDS
         if self._counted > self.max_events:
             self._finish(
                 "event storm",

@@ -159,8 +159,8 @@ class Connected:
 
         name = transition.name if sum(other.name == transition.name for one in self.parts
                                       for other in one.transitions) == 1 else f"{part.name}, {transition.name}"
-        return Transition(name, self._text(k, transition.guard), transition.direction, transition.during,
-                          jump if transition.jump is not None else None, transition.to)
+        return replace(transition, name=name, guard=self._text(k, transition.guard),
+                       jump=jump if transition.jump is not None else None)
 
     def _explain(self, x: State) -> str | None:
         found = (part.explain(self._own(k, x, Record("", part.parameters))[0])
