@@ -30,8 +30,8 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.dynamics.accounting import Tape
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.geometry.rates import integrate_attitude
 from cayley.geometry.rotations.euler import euler_kernels
+from cayley.machines import integrate_attitude
 from cayley.model.joint_kinds import Revolute
 from cayley.planning import PlatformTask, point_to_point
 from cayley.planning.timing.efforts import limit_use
@@ -173,7 +173,7 @@ MADE = {
     "dynamics.rigid_links.links.Link": lambda: serial_chain(arm().tree).links[0],
     "dynamics.rigid_links.methods.KernelWithMethods": lambda: arm().inertia_matrix,
     "dynamics.rigid_links.methods.Method": lambda: own("dynamics").Method("cayley.dynamics", "here"),
-    "geometry.rates.centred_charts.ChartSpan": lambda: integrate_attitude(
+    "machines.centred_charts.ChartSpan": lambda: integrate_attitude(
         lambda t: [0.0, 0.0, 1.0], np.eye(3), [0.0, np.pi, 6.0], frame="world").spans[0],
     "geometry.rotations.euler.EulerKernels": lambda: euler_kernels("zyx", axes="moving"),
     "kinematics.inverse.result.InverseKinematicsResult": lambda: arm().inverse_kinematics(

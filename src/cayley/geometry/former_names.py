@@ -27,7 +27,6 @@ from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
 from cayley.geometry.motions.dual_quaternion import check_real_part
 from cayley.geometry.motions.dual_vector_parameter import dual_ratio
 from cayley.geometry.motions.homogeneous import Parts
-from cayley.geometry.motions.pose_integration import IntegratedPoses
 from cayley.geometry.pose import Pose
 from cayley.geometry.rates.charts import chart, euler_chart
 from cayley.geometry.rates.points import instantaneous_screw
@@ -55,7 +54,8 @@ _RUN = ".simulate(start, times=times, inputs=...) of cayley.machines, which give
 _SYSTEMS = {"attitude": f"rotating_body(inertia){_RUN}; start has `orientation` and `angular_velocity`",
             "body": f"rigid_body(body){_RUN}; start has `position`, `velocity`, `orientation` and `angular_velocity`",
             "gyroscope": f"gyroscope(I0, I, axes=...){_RUN}; start has `angles` and `rates`"}
-_MOVED = ("OrthogonalPath", "TensorState", "TensorTrajectory", "integrate_orthogonal", "simulate_by_tensors")
+_MOVED = ("AttitudePath", "ChartSpan", "IntegratedPoses", "OrthogonalPath", "TensorState", "TensorTrajectory",
+          "integrate_attitude", "integrate_orthogonal", "integrate_pose", "simulate_by_tensors")
 
 
 def former(name: str) -> tuple[Any, str]:
@@ -71,8 +71,7 @@ def former(name: str) -> tuple[Any, str]:
     instead = _SYSTEMS.get((simulated[1] or simulated[2]).lower()) if simulated else None
     if instead:
         raise UnsupportedError(f"{name} is gone, because one body is a system like any other: write {instead}")
-    if name == "PosePath":
-        return IntegratedPoses, "write IntegratedPoses"
+    name = "IntegratedPoses" if name == "PosePath" else name
     if name in _MOVED:
         return getattr(import_module("cayley.machines"), name), f"it is `cayley.machines.{name}` now"
     if name == "euler_rate_kernels":
