@@ -30,8 +30,8 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.dynamics.accounting import Tape
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.geometry.rates import integrate_attitude
 from cayley.geometry.rotations.euler import euler_kernels
+from cayley.machines import integrate_attitude
 from cayley.model.joint_kinds import Revolute
 from cayley.planning import PlatformTask, point_to_point
 from cayley.planning.timing.efforts import limit_use
@@ -173,7 +173,7 @@ MADE = {
     "dynamics.rigid_links.links.Link": lambda: serial_chain(arm().tree).links[0],
     "dynamics.rigid_links.methods.KernelWithMethods": lambda: arm().inertia_matrix,
     "dynamics.rigid_links.methods.Method": lambda: own("dynamics").Method("cayley.dynamics", "here"),
-    "geometry.rates.centred_charts.ChartSpan": lambda: integrate_attitude(
+    "machines.centred_charts.ChartSpan": lambda: integrate_attitude(
         lambda t: [0.0, 0.0, 1.0], np.eye(3), [0.0, np.pi, 6.0], frame="world").spans[0],
     "geometry.rotations.euler.EulerKernels": lambda: euler_kernels("zyx", axes="moving"),
     "kinematics.inverse.result.InverseKinematicsResult": lambda: arm().inverse_kinematics(
@@ -326,4 +326,5 @@ def test_functions_of_the_user_travel_with_cloudpickle_or_are_named(monkeypatch)
 
 def test_a_pickle_of_another_version_is_refused():
     with pytest.raises(cy.UnsupportedError, match="another function here"):
-        local_functions._function("cayley.systems.joining.connected", "Connected._text.<locals>.<lambda>", 7, [], None, None)
+        local_functions._function("cayley.systems.joining.connected", "Connected._text.<locals>.<lambda>", 7, [], None,
+                                  None)

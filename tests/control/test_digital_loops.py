@@ -122,6 +122,16 @@ def test_without_memory_it_is_sample_and_hold():
     assert np.abs(found - runs[0][20]).max() < 1e-9
 
 
+def test_looks_of_a_clock_are_no_storm_of_events():
+    """More looks than a simulation may have events, at the limit of the discrete loop y' = y + T u(y)."""
+    lag = System("lag", state={"y": ""}, inputs={"u": ""}, derivative=lambda t, x, u, p: u.u)
+    law = System("law", inputs={"y": ""}, outputs={"u": ""}, output=lambda t, x, u, p: -u.y)
+    run = cy.connect(lag, digital(law, 1e-3)).simulate({"y": 1.0}, until=1.1005, max_events=1000, max_step=1e-3,
+                                                       progress=False)
+    assert run.finished and len(run.happened) == 1100
+    assert run.end["y"] == pytest.approx((1 - 1e-3) ** 1098 * (1 - 1e-3) * (1 - 0.5e-3), rel=1e-9)
+
+
 def test_what_is_held_and_what_is_refused():
     """A look at NaN leaves what was held; several outputs of any shape; names that are taken."""
     law = System("two", state={"n": Block((), default=0.0)}, inputs={"u": ""}, outputs={"a": "", "b": (2, 2)},

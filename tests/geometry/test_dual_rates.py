@@ -14,8 +14,8 @@ from cayley.geometry.motions import (
     dual_vector_parameter_rate_from_body_velocity,
     dual_vector_parameter_rate_from_world_velocity,
     dual_velocity_from_dual_vector_parameter_rate,
-    integrate_pose,
 )
+from cayley.machines import integrate_pose
 from compiler.parity import check_parity
 from geometry.exact_motions import curve, floats, rates
 from geometry.exact_rotations import MP, Attitude, product

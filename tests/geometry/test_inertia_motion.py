@@ -14,8 +14,8 @@ from scipy.special import ellipj, ellipkinc
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry import inertia as ci
 from cayley.geometry.rates import chart
-from cayley.geometry.rates.integration import integrate_attitude
 from cayley.geometry.tensors import hat
+from cayley.machines import integrate_attitude
 from geometry import formulas_of_inertia as fi
 from geometry import simulated_bodies as fs
 

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry import rates as cr
 from cayley.geometry.tensors.cross import vee
+from cayley.machines import integrate_attitude
 from geometry import exact_motions as em
 from geometry import formulas_of_rates as fr
 from geometry.exact_rotations import MP, attitude, matrix_of
@@ -135,8 +136,8 @@ def test_a_turning_point_and_no_orientation_vector():
         return first_x(t)[[1, 0, 2]]
     ends = []
     for first in (first_x, first_y):
-        half = cr.integrate_attitude(lambda t, f=first: f(0.5), np.eye(3), [0, 1], frame="world").matrices[-1]
-        ends.append(cr.integrate_attitude(lambda t, f=first: f(1.5), half, [1, 2], frame="world").matrices[-1])
+        half = integrate_attitude(lambda t, f=first: f(0.5), np.eye(3), [0, 1], frame="world").matrices[-1]
+        ends.append(integrate_attitude(lambda t, f=first: f(1.5), half, [1, 2], frame="world").matrices[-1])
     np.testing.assert_allclose(ends[0], Rotation.from_euler("xy", [1, 1]).as_matrix(), atol=1e-10)
     assert np.max(np.abs(ends[0] - ends[1])) > 0.5
 

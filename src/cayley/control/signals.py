@@ -12,15 +12,18 @@ of `law.step` and of `law.c_source`, with the mechanism moving on meanwhile:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_of
-from cayley.dynamics.rigid_links.drives import ties
+from cayley.dynamics.rigid_links.drives import Tie, ties
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System, Transition, connect
 from cayley.systems.layout import as_vector
 from cayley.wording import shown
@@ -110,7 +113,8 @@ def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, na
         inputs={f"wanted_{signal}": count}, outputs={signal: count},
         derivative=lambda t, x, u, p: {"clock": 1.0, "held": np.zeros((late + 1, count))},
         output=lambda t, x, u, p: x.held[-1],
-        transitions=[Transition(f"{name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look)])
+        transitions=[Transition(f"{name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look,
+                                counted=False)])
 
 
 def within(wanted: Array, limits: Array) -> Array:
@@ -176,13 +180,15 @@ def digital(law: System, period: float, *, late: int = 0, name: str | None = Non
         output=lambda t, x, u, p: {output: x[f"held_{output}"][-1] if port.shape == (port.size,) else
                                    np.reshape(x[f"held_{output}"][-1], port.shape)
                                    for output, port in law.output_ports.items()},
-        transitions=[Transition(f"{law.name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look)])
+        transitions=[Transition(f"{law.name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look,
+                                counted=False)])
 
 
 _INNER = {"q": "joint_q", "qd": "joint_qd", "tau": "joint_tau"}
 
 
-def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", name: str | None = None) -> System:
+def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", joints: Collection[str] | None = None,
+                    name: str | None = None) -> System:
     """A law that was made for the rigid arm, as one for the same arm with elastic drives, whose springs count as rigid:
 
         measured at the motors    q = qm / gear + rest        tau_m = tau / gear
@@ -192,7 +198,8 @@ def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", name
 
     `arm` includes "elastic drives", `law` was made for `arm.including("armature")`, or for another rigid model of it.
     The inputs `q` and `qd` belong to joints and motors. The output `tau` goes to the motors, and to the joints without
-    springs. All other ports are those of the law. `measured` at the "motors" or at the "joints".
+    springs. All other ports are those of the law. `measured` at the "motors" or at the "joints". `joints`: those whose
+    springs count as rigid, if the law knows the motors of the others.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")
@@ -206,33 +213,51 @@ def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", name
     True
     """
     tree = tree_of(arm)
-    springs = sorted(ties(tree), key=lambda tie: tie.qmd or 0)
+    springs, own = counted_as_rigid(tree, joints)
     if not springs:
         raise UnsupportedError(f"{tree.name} includes no elastic drives: its laws need nothing in between")
     if measured not in ("motors", "joints"):
         raise ConventionError(f'joints are measured at the "motors" or at the "joints", not at {measured!r}')
-    count = tree.nv - len(springs)
+    count = len(own.qd)
     if "tau" not in law.outputs or law.output_ports["tau"].shape != (count,):
         raise SignatureError(f"{law.name} must give `tau` ({count}), the forces of the joints of {tree.name} without "
                              "its motors: make it for the arm with rigid drives, `including(\"armature\")`")
 
-    def joints(u: Record) -> dict[str, Array]:
-        q, qd = symbols(u.q[:count]).copy(), symbols(u.qd[:count]).copy()
+    def joints_of(u: Record) -> dict[str, Array]:
+        q, qd = symbols(u.q).copy(), symbols(u.qd).copy()
         for tie in springs if measured == "motors" else ():
             q[tie.q] = u.q[tie.qm] / tie.gear + tie.spring.rest_angle
             qd[tie.qd] = u.qd[tie.qmd] / tie.gear
-        return {"joint_q": q, "joint_qd": qd}
+        return {"joint_q": q[own.q], "joint_qd": qd[own.qd]}
 
     def forces(tau: Array) -> Array:
-        found = [*tau, *[0.0] * len(springs)]
+        found: list[Scalar] = [0.0] * tree.nv
+        for place, force in zip(own.qd, tau, strict=True):
+            found[place] = force
         for tie in springs:
-            found[tie.qmd or 0], found[tie.qd] = tau[tie.qd] / tie.gear, 0.0
+            found[tie.qmd or 0], found[tie.qd] = found[tie.qd] / tie.gear, 0.0
         return np.stack(found)
 
     before = System("measurement", inputs={"q": tree.nq, "qd": tree.nv},
-                    outputs={"joint_q": count, "joint_qd": count}, output=lambda t, x, u, p: joints(u))
+                    outputs={"joint_q": len(own.q), "joint_qd": count}, output=lambda t, x, u, p: joints_of(u))
     after = System("motor forces", inputs={"joint_tau": count}, outputs={"tau": tree.nv},
                    output=lambda t, x, u, p: forces(u.joint_tau))
     ports = (*law.inputs, *law.outputs)
     inner = law.renamed({port: new for port, new in _INNER.items() if port in ports})
     return connect(before, inner, after, name=name or f"{law.name} through springs")
+
+
+class Places(NamedTuple):
+    """Places in the configuration and in the velocity of a mechanism."""
+
+    q: list[int]
+    qd: list[int]
+
+
+def counted_as_rigid(tree: Tree, joints: Collection[str] | None = None) -> tuple[list[Tie], Places]:
+    """The springs between the named joints, or all, and their motors; and the places of all that moves but these
+    motors."""
+    at = None if joints is None else {tree.v_slices[tree.joint_number(name)].start for name in joints}
+    springs = [tie for tie in ties(tree) if tie.qm is not None and (at is None or tie.qd in at)]
+    return springs, Places([k for k in range(tree.nq) if k not in {tie.qm for tie in springs}],
+                           [k for k in range(tree.nv) if k not in {tie.qmd for tie in springs}])

@@ -25,10 +25,13 @@ from cayley.dynamics.open_tree import TreeMechanics, tree_system
 from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import difference_kernel
+from cayley.model.configuration_space import configuration_difference
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import IntegrationError, integrate
-from cayley.showing import brief, shown_briefly
+from cayley.showing import brief
+from cayley.systems import Record, System
+from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
@@ -81,6 +84,31 @@ class Tracking:
         share = place - int(place)
         return self.gains[int(place)] if not share else (1 - share) * self.gains[int(place)] + (
             share * self.gains[int(place) + 1])
+
+    def system(self) -> System:
+        """The law as a system: forces `tau` of `q` and `qd`, and of the nominal motion, which `nominal_inputs` gives.
+        """
+        tree, leading = self.model.tree, self._leading
+
+        def forces(t: Scalar, x: Record, u: Record, p: Record) -> Array:
+            away = configuration_difference(tree, u.nominal_q, u.q)
+            return u.nominal_tau - u.gain @ np.concatenate([away[leading], (u.qd - u.nominal_qd)[leading]])
+
+        return System("tracking", inputs={"q": tree.nq, "qd": tree.nv, "nominal_q": tree.nq, "nominal_qd": tree.nv,
+                                          "nominal_tau": tree.nv, "gain": self.gains.shape[1:]},
+                      outputs={"tau": tree.nv}, output=forces, acts=True)
+
+    def nominal_inputs(self, *, feedback: bool = True) -> dict[str, Callable[..., ArrayLike]]:
+        """The nominal motion and the gain as inputs of `system`, functions of the time. Without `feedback` the gain is
+        zero."""
+        @lru_cache(maxsize=1)
+        def at(t: float) -> dict[str, ArrayLike]:
+            q, qd, _ = self.reference(t)
+            return {"nominal_q": q, "nominal_qd": qd, "nominal_tau": self.nominal_forces(t),
+                    "gain": self.gain(t) * float(feedback)}
+
+        return {name: lambda t, *_, name=name: at(t)[name]
+                for name in ("nominal_q", "nominal_qd", "nominal_tau", "gain")}
 
     @cached_property
     def _leading(self) -> list[int]:
@@ -212,16 +240,8 @@ def weight_matrix(weight: ArrayLike, size: int, what: str) -> Array:
     return (given + given.T) / 2 if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
 
 
-@shown_briefly
-class Run(NamedTuple):
-    """A simulated motion: times (k), configurations (k, nq), velocities (k, nv)."""
-
-    t: Array
-    q: Array
-    qd: Array
-
-
-def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
+def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *,
+                 tolerance: float = 1e-9) -> Trajectory:
     """The motion under a law `law(t, q, qd) -> tau`, adaptive, at increasing times (k), the first of them the start."""
     check_independent(tree, "the motion under a law")
     found = tree_system(TreeMechanics(tree)).simulate({"q": q, "qd": qd}, times=times, inputs={"tau": law},
@@ -229,7 +249,7 @@ def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *,
     if not found.finished:
         raise IntegrationError(f"the motion of {tree.name} under the law ended at t = {found.t[-1]:.6g}: "
                                f"{found.message}")
-    return Run(found.t, found.q, found.qd)
+    return found
 
 
 def followed(name: str, slope: Callable[[float, Array], Array], start: Array, times: ArrayLike,

@@ -28,7 +28,6 @@ from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
 from cayley.geometry.motions.dual_quaternion import check_real_part
 from cayley.geometry.motions.dual_vector_parameter import dual_ratio
 from cayley.geometry.motions.homogeneous import MotionParts
-from cayley.geometry.motions.pose_integration import IntegratedPoses
 from cayley.geometry.pose import Pose
 from cayley.geometry.rates.charts import chart, euler_chart
 from cayley.geometry.rates.points import instantaneous_screw
@@ -56,8 +55,9 @@ _RUN = ".simulate(start, times=times, inputs=...) of cayley.machines, which give
 _SYSTEMS = {"attitude": f"rotating_body(inertia){_RUN}; start has `orientation` and `angular_velocity`",
             "body": f"rigid_body(body){_RUN}; start has `position`, `velocity`, `orientation` and `angular_velocity`",
             "gyroscope": f"gyroscope(I0, I, axes=...){_RUN}; start has `angles` and `rates`"}
-_RENAMED = {"PosePath": IntegratedPoses, "Moments": MassMoments, "euler_rate_kernels": euler_chart}
-_MOVED = ("OrthogonalPath", "TensorState", "TensorTrajectory", "integrate_orthogonal", "simulate_by_tensors")
+_RENAMED = {"Moments": MassMoments, "euler_rate_kernels": euler_chart}
+_MOVED = ("AttitudePath", "ChartSpan", "IntegratedPoses", "OrthogonalPath", "TensorState", "TensorTrajectory",
+          "integrate_attitude", "integrate_orthogonal", "integrate_pose", "simulate_by_tensors")
 
 
 def former(name: str) -> tuple[Any, str]:
@@ -75,6 +75,7 @@ def former(name: str) -> tuple[Any, str]:
         raise UnsupportedError(f"{name} is gone, because one body is a system like any other: write {instead}")
     if name in _RENAMED:
         return _RENAMED[name], f"write {_RENAMED[name].__name__}"
+    name = "IntegratedPoses" if name == "PosePath" else name
     if name in _MOVED:
         return getattr(import_module("cayley.machines"), name), f"it is `cayley.machines.{name}` now"
     return (_of_table(name) if name in TABLE else OTHERS.get(name),

@@ -1,11 +1,16 @@
 """The names of `cayley.machines`: what a user imports from it, and where each is written."""
 
+from cayley.machines.centred_charts import AttitudePath as AttitudePath
+from cayley.machines.centred_charts import ChartSpan as ChartSpan
+from cayley.machines.centred_charts import IntegratedPoses as IntegratedPoses
+from cayley.machines.centred_charts import OrthogonalPath as OrthogonalPath
+from cayley.machines.centred_charts import integrate_attitude as integrate_attitude
+from cayley.machines.centred_charts import integrate_orthogonal as integrate_orthogonal
+from cayley.machines.centred_charts import integrate_pose as integrate_pose
 from cayley.machines.linkages.five_bar import FiveBar as FiveBar
 from cayley.machines.linkages.four_bar import FourBar as FourBar
 from cayley.machines.linkages.slider_crank import SliderCrank as SliderCrank
 from cayley.machines.linkages.slider_crank import SlottedLever as SlottedLever
-from cayley.machines.orthogonal_motion import OrthogonalPath as OrthogonalPath
-from cayley.machines.orthogonal_motion import integrate_orthogonal as integrate_orthogonal
 from cayley.machines.parallel.delta import TranslationalDelta as TranslationalDelta
 from cayley.machines.parallel.legs import actuation as actuation
 from cayley.machines.parallel.legs import parallel_singularity as parallel_singularity

@@ -23,9 +23,9 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
-from cayley.machines.orthogonal_motion import orthogonal_walk, skew_from, skew_tensor
-from cayley.ordinary_equations import instants_of
+from cayley.machines.centred_charts import ChartPath, orthogonal_chart, orthogonal_rate, skew_from, skew_tensor
 from cayley.showing import brief
+from cayley.systems import Block, Port, Record, System
 
 
 class TensorState(NamedTuple):
@@ -115,50 +115,79 @@ def simulate_by_tensors(mass: float, euler_tensor: ArrayLike, times: ArrayLike, 
     if pivot is not None and velocity is not None:
         raise GeometryError("a body that is held at a pivot has the velocity of its turning: leave the velocity out")
     turn = Q0.T @ skew_tensor(angular_velocity, n, "the angular velocity") @ Q0
-    start = np.concatenate([_vector(np.zeros(n) if position is None else position, n, "position"),
-                            _vector(np.zeros(n) if velocity is None else velocity, n, "velocity"),
-                            turn[np.triu_indices(n, 1)]])
-    motion = _motion(mass, J, None if pivot is None else _vector(pivot, n, "pivot"), force, moment)
-    instants = instants_of(times)
-    tensors, others, _ = orthogonal_walk(lambda t, Q, y: motion(t, Q, y)[0], Q0, start, instants, rtol, atol,
-                                         "the motion")
-    found = [motion(t, Q, y)[1] for t, Q, y in zip(instants, tensors, others, strict=True)]
-    return TensorTrajectory(mass, J, instants, *map(np.stack, zip(*found, strict=True)))
+    start = {"reference": Q0, "turn": turn[np.triu_indices(n, 1)],
+             "point": _vector(np.zeros(n) if position is None else position, n, "position"),
+             "point_velocity": _vector(np.zeros(n) if velocity is None else velocity, n, "velocity")}
+    body = _Body(mass, J, None if pivot is None else _vector(pivot, n, "pivot"))
+
+    def inputs(sense: float) -> dict[str, Callable[..., Array]]:
+        def acting(given: Given, checked: Callable[[ArrayLike, int, str], Array], word: str) -> Callable[..., Array]:
+            def value(s: float, *blocks: Array) -> Array:
+                p, v, Q, Phi = body.state(*blocks)
+                return checked(given(sense * s, TensorState(p, sense * v, Q, sense * Phi)), n,
+                               f"{word} at t = {sense * s:.6g}")
+
+            return value
+
+        return {**({} if force is None else {"force": acting(force, _vector, "force")}),
+                **({} if moment is None else {"moment": acting(moment, skew_tensor, "the moment")})}
+
+    path = ChartPath.of(body.system(), start, times, "the motion", inputs, rtol=rtol, atol=atol, sampled=True)
+    found = {name: path.sense * value if name in ("velocity", "angular_velocity") else value
+             for name, value in path.run.outputs.items()}
+    return TensorTrajectory(mass, J, path.times, **found)
 
 
-def _motion(mass: float, J: Array, pivot: Array | None, force: Given | None, moment: Given | None) -> Callable[
-        [float, Array, Array], tuple[tuple[Array, Array], tuple[Array, ...]]]:
-    """Of time, Q and y (place and velocity (n each), and Phi in body axes above its diagonal): Phi in body axes and the
-    rate of y, and the entries of a trajectory."""
-    if not (np.isfinite(mass) and mass > 0):
-        raise GeometryError(f"the mass of the body is {mass}: it must be positive")
-    n = len(J)
-    above = np.triu_indices(n, 1)
-    r = np.zeros(n) if pivot is None else -pivot  # from the point about which it turns to the centre of mass
-    about_pivot = J + mass * np.outer(r, r)  # (4.3.12)
-    moments, axes = np.linalg.eigh(about_pivot)
-    sums = moments[:, None] + moments
-    if n > 1 and sums[above].min() <= 1e-14 * sums.max():
-        raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
-                            f"moments {moments} of its Euler tensor are zero")
+class _Body:
+    """A body that is free or held at a `pivot`: its state of the blocks of its system, and that system, whose chart is
+    that of its orientation, `point` and `point_velocity` (n) those of its centre of mass or of its pivot, and `turn`
+    the entries above the diagonal of its angular velocity tensor in body axes."""
 
-    def motion(t: float, Q: Array, y: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
-        turn = skew_from(y[2 * n:], n)
-        Phi, arm, squared = Q @ turn @ Q.T, Q @ r, turn @ turn
-        state = TensorState(y[:n] + arm, y[n:2 * n] if pivot is None else Phi @ arm, Q, Phi)
-        F = np.zeros(n) if force is None else _vector(force(t, state), n, f"force at t = {t:.6g}")
-        M = np.zeros((n, n)) if moment is None else skew_tensor(moment(t, state), n, f"the moment at t = {t:.6g}")
-        about = Q.T @ (M + np.outer(F, arm) - np.outer(arm, F)) @ Q  # (4.3.36)
-        left = axes.T @ (about - (squared @ about_pivot - about_pivot @ squared)) @ axes
-        np.fill_diagonal(left, 0.0)
-        change = axes @ (left / np.where(sums == 0, 1.0, sums)) @ axes.T
+    def __init__(self, mass: float, J: Array, pivot: Array | None) -> None:
+        if not (np.isfinite(mass) and mass > 0):
+            raise GeometryError(f"the mass of the body is {mass}: it must be positive")
+        n = len(J)
+        self.mass, self.n, self.free = mass, n, pivot is None
+        self.chart = orthogonal_chart(n, "body")
+        self.r = np.zeros(n) if pivot is None else -pivot  # from the point about which it turns to the centre of mass
+        self.about_point = J + mass * np.outer(self.r, self.r)  # (4.3.12)
+        moments, self.axes = np.linalg.eigh(self.about_point)
+        self.sums = moments[:, None] + moments + np.diag(np.full(n, np.inf))  # the diagonal of Phi' is zero
+        if n > 1 and self.sums.min() <= 1e-14 * 2 * moments.max():
+            raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
+                                f"moments {moments} of its Euler tensor are zero")
+
+    def state(self, c: Array, reference: Array, point: Array, point_velocity: Array, turn: Array) -> TensorState:
+        """The state of blocks; a text."""
+        Q = self.chart.seen(reference, c)
+        Phi, arm = Q @ skew_from(turn, self.n) @ Q.T, Q @ self.r
+        return TensorState(point + arm, point_velocity if self.free else Phi @ arm, Q, Phi)
+
+    def system(self) -> System:
+        """The system, with the `force` (n) at its centre of mass and the `moment` (n, n), zero where none is given."""
+        vector, tensor = (self.n,), (self.n, self.n)
+        shapes = {"position": vector, "velocity": vector, "acceleration": vector, "orientation": tensor,
+                  "angular_velocity": tensor, "angular_acceleration": tensor, "reaction": vector}
+        return self.chart.system(
+            "body", {"force": Port(vector, default=0.0), "moment": Port(tensor, default=0.0)},
+            lambda x, u: self._motion(x, u)[0], outputs=shapes,
+            state={"point": Block(vector), "point_velocity": Block(vector), "turn": Block(self.chart.c)},
+            output=lambda x, u: dict(zip(shapes, self._motion(x, u)[1], strict=True)))
+
+    def _motion(self, x: Record, u: Record) -> tuple[dict[str, Array], tuple[Array, ...]]:
+        """The rates of the blocks, and the outputs; a text."""
+        position, v, Q, Phi = self.state(x.c, x.reference, x.point, x.point_velocity, x.turn)
+        turn, arm, F = skew_from(x.turn, self.n), Q @ self.r, u.force
+        squared = turn @ turn
+        about = Q.T @ (u.moment + np.outer(F, arm) - np.outer(arm, F)) @ Q  # (4.3.36)
+        left = self.axes.T @ (about - (squared @ self.about_point - self.about_point @ squared)) @ self.axes
+        change = self.axes @ (left / self.sums) @ self.axes.T
         Psi = Q @ (change + squared) @ Q.T  # (4.2.8)
-        a = F / mass if pivot is None else Psi @ arm
-        moved = np.concatenate([state.velocity, a]) if pivot is None else np.zeros(2 * n)
-        return ((turn, np.concatenate([moved, change[above]])),
-                (state.position, state.velocity, a, Q, Phi, Psi, mass * a - F))
-
-    return motion
+        a = F / self.mass if self.free else Psi @ arm
+        moved = (v, a) if self.free else (np.zeros(self.n), np.zeros(self.n))
+        rates = {"c": orthogonal_rate(x.c, turn, "body"), "point": moved[0], "point_velocity": moved[1],
+                 "turn": change[np.triu_indices(self.n, 1)]}
+        return rates, (position, v, a, Q, Phi, Psi, self.mass * a - F)
 
 
 def _checked_tensor(euler_tensor: ArrayLike) -> Array:

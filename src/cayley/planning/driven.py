@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 
 from cayley.compiler.kernel import Kernel
@@ -37,6 +36,7 @@ from cayley.model.configuration_space import moving_joints
 from cayley.model.configurations import normalized, quaternion_places
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
+from cayley.ordinary_equations import integrate
 from cayley.planning.motion import Derivatives, Motion, its
 from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
 from cayley.planning.sequence import Standing, Together
@@ -207,11 +207,11 @@ def _rolled(tree: Tree, drives: Motion, t: Array, at: Array) -> Array:
     rate = kept(tree, "rate", lambda: rate_kernel(tree))
     begin = at.copy()
     begin[list(coordinates(tree))] = drives._positions(t)[0]
-    solved = solve_ivp(lambda s, q: rate(q, move(q, drives._at(min(max(s, t[0]), t[-1]))[1])), (t[0], t[-1]), begin,
-                       method="DOP853", t_eval=t, rtol=_ROLLING, atol=_ROLLING)
-    if not solved.success:
-        raise PlanningError(f"the wheels of {tree.name} do not follow the drives: {solved.message}")
-    return normalized(tree, solved.y.T)
+    found = integrate(lambda s, q: rate(q, move(q, drives._at(min(max(s, t[0]), t[-1]))[1])), begin, t, rtol=_ROLLING,
+                      atol=_ROLLING)
+    if found.status == "failed":
+        raise PlanningError(f"the wheels of {tree.name} do not follow the drives: {found.reason}")
+    return normalized(tree, found.states)
 
 
 def driven_between(first: ArrayLike, last: ArrayLike, limits: MotionLimits, duration: float | None,

@@ -14,20 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.tracing.symbols import symbols
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.control.signals import counted_as_rigid, digital, through_springs
 from cayley.control.tracking import Reference, Tracking, Weights, tracking_control
 from cayley.errors import ConventionError, SignatureError
-from cayley.kinematics.frame_kernels import integrate_kernel
+from cayley.model.configuration_space import configuration_step
 from cayley.model.motors import ELASTIC
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import BacklashSpring
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
 from cayley.simulation.simulate import simulate
+from cayley.systems import Block, Port, Record, System, connect
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
@@ -141,17 +145,28 @@ def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None
     made = errors or ErrorSources()
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     _check(made, law.model.tree, control_period)
-    plant = plant_with(law.model.tree, made)
-    coordinates = _Places.of(law.model.tree, plant, lambda tree: tree.q_slices)
-    velocities = _Places.of(law.model.tree, plant, lambda tree: tree.v_slices)
-    acting = law if feedback else lambda t, q, qd: law.nominal_forces(t)
-    controller = _controller(acting, made, law.model.tree, (coordinates, velocities), control_period)
-    q, qd = (np.asarray(x, dtype=float) for x in law.reference(instants[0])[:2])
-    found = simulate(plant, coordinates.whole(q), velocities.whole(qd), controller=controller, times=instants,
-                     control_period=control_period, progress=False, method=_method(made, control_period),
-                     rtol=tolerance, atol=tolerance / 10, max_step=_longest(instants))
-    away = np.array([law.error(t, q, qd) for t, q, qd in zip(
-        found.t, coordinates.seen(found.q, by_motors=False), velocities.seen(found.qd, by_motors=False), strict=True)])
+    tree, plant = law.model.tree, plant_with(law.model.tree, made)
+    known = {tree.joints[joint].name for joint in tree.motors}
+    loose = [plant.joints[joint].name for joint in plant.motors if plant.joints[joint].name not in known]
+    springs, own = counted_as_rigid(plant, loose)
+    q, qd = np.zeros(plant.nq), np.zeros(plant.nv)
+    q[own.q], qd[own.qd] = law.reference(instants[0])[:2]
+    for tie in springs:  # motors are where their joints are
+        q[tie.qm], qd[tie.qmd] = tie.gear * q[tie.q], tie.gear * qd[tie.qd]
+    controller = connect(sensors(tree, made.sensors),
+                         law.system().renamed({"q": "measured_q", "qd": "measured_qd", "tau": "wanted_tau"}),
+                         actuators(tree, made.actuators))
+    if springs:
+        controller = through_springs(plant, controller, measured=made.measured, joints=loose)
+    given = law.nominal_inputs(feedback=feedback)
+    if control_period is not None:
+        controller = digital(controller, control_period)  # with the first look at the start:
+        controller = replace(controller, state={**controller.state, "clock": Block((), "s", default=control_period)})
+        given |= _noise(made.sensors, tree.nv, control_period, instants[0])
+    found = simulate(plant, q, qd, controller=controller, parameters=given, times=instants, progress=False,
+                     method=_method(made, control_period), rtol=tolerance, atol=tolerance / 10,
+                     max_step=_longest(instants))
+    away = np.array([law.error(*state) for state in zip(found.t, found.q[:, own.q], found.qd[:, own.qd], strict=True)])
     half = away.shape[-1] // 2
     return TrackingRun(found, away[:, :half], away[:, half:])
 
@@ -177,84 +192,39 @@ def plant_with(tree: Tree, errors: ErrorSources) -> Tree:
     return plant.including(*plant.included.union(terms)) if terms else plant
 
 
-class _Places(NamedTuple):
-    """Where the coordinates of a law's mechanism are among those of its plant, and the motors that only the plant has:
-    the joints with backlash in the mechanism, their motors in the plant, and their gears. Likewise for velocities."""
-
-    own: list[int]
-    joints: list[int]
-    motors: list[int]
-    gears: Array
-
-    @staticmethod
-    def of(tree: Tree, plant: Tree, slices: Callable[[Tree], Sequence[slice]]) -> _Places:
-        there = slices(plant)
-        held = [there[plant.joint_number(joint.name)] for joint in tree.joints]
-        driven_before = {tree.joints[joint].name for joint in tree.motors}
-        new = {plant.joints[joint].name: motor for joint, motor in plant.motors.items()
-               if plant.joints[joint].name not in driven_before}
-        return _Places([k for own in held for k in range(own.start, own.stop)],
-                       [slices(tree)[tree.joint_number(name)].start for name in new],
-                       [there[motor].start for motor in new.values()],
-                       np.array([plant.joints[plant.joint_number(name)].rotor.gear for name in new]))
-
-    def whole(self, x: Array) -> Array:
-        """Of the plant, when its motors are where their joints are."""
-        found = np.zeros(len(self.own) + len(self.motors))
-        found[self.own] = x
-        found[self.motors] = self.gears * x[self.joints]
-        return found
-
-    def seen(self, x: Array, *, by_motors: bool) -> Array:
-        """Of the mechanism, joints with backlash as they are or as their motors see them."""
-        found = x[..., self.own]
-        if by_motors:
-            found[..., self.joints] = x[..., self.motors] / self.gears
-        return found
-
-    def driven(self, tau: Array) -> Array:
-        """Forces of the plant: at motors in place of their joints."""
-        bare = tau.copy()
-        bare[self.joints] = 0.0
-        found = self.whole(bare)
-        found[self.motors] = tau[self.joints] / self.gears
-        return found
-
-
-Law = Callable[[float, Array, Array], Array]
-
-
-def _controller(law: Law, errors: ErrorSources, tree: Tree, places: tuple[_Places, _Places],
-                period: float | None) -> Law:
-    """A law with what is wrong before and after it."""
-    coordinates, velocities = places
-    sensors = errors.sensors
-    actuators = errors.actuators
-    moved = integrate_kernel(tree)
-    offset, rate_offset, noise, rate_noise, resolution = (
+def sensors(tree: Tree, errors: SensorErrors) -> System:
+    """Sensors with errors: `q` and `qd` go out as `measured_q` and `measured_qd`, with the standard normal inputs
+    `noise` and `rate_noise` (nv), zero if nothing gives them."""
+    offset, rate_offset, noise, rate_noise, spacing = (
         np.broadcast_to(np.asarray(x, dtype=float), (tree.nv,))
-        for x in (sensors.offset, sensors.rate_offset, sensors.noise, sensors.rate_noise, sensors.resolution))
-    limit = np.asarray(actuators.limit, dtype=float)
+        for x in (errors.offset, errors.rate_offset, errors.noise, errors.rate_noise, errors.resolution))
+    coarse, steps = np.flatnonzero(spacing), spacing[spacing > 0]
 
-    def controller(t: float, q: Array, qd: Array) -> Array:
-        q = coordinates.seen(q, by_motors=errors.measured == "motors")
-        qd = velocities.seen(qd, by_motors=errors.measured == "motors")
-        if offset.any() or noise.any():
-            q = moved(q, offset + noise * _drawn(sensors, t, period, 0, tree.nv))
-        if resolution.any():
-            q = np.where(resolution > 0, np.round(q / np.where(resolution > 0, resolution, 1.0)) * resolution, q)
-        qd = qd + rate_offset + rate_noise * _drawn(sensors, t, period, 1, tree.nv)
-        asked = np.asarray(law(t, np.ascontiguousarray(q), np.ascontiguousarray(qd)), dtype=float)
-        return velocities.driven(np.clip(np.asarray(actuators.gain) * asked + actuators.offset, -limit, limit))
+    def measured(t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
+        q = symbols(configuration_step(tree, u.q, offset + noise * u.noise)).copy()
+        q[coarse] = steps * np.floor(q[coarse] / steps + 0.5)
+        return {"measured_q": q, "measured_qd": u.qd + rate_offset + rate_noise * u.rate_noise}
 
-    return controller
+    drawn = Port((tree.nv,), default=0.0)
+    return System("sensors", inputs={"q": tree.nq, "qd": tree.nv, "noise": drawn, "rate_noise": drawn},
+                  outputs={"measured_q": tree.nq, "measured_qd": tree.nv}, output=measured)
 
 
-def _drawn(sensors: SensorErrors, t: float, period: float | None, which: int, count: int) -> Array:
-    """Standard normal numbers of a look, the same whenever they are asked for."""
-    if period is None:
-        return np.zeros(count)
-    return np.random.default_rng([sensors.seed, which, round(t / period) + 2**31]).normal(size=count)
+def actuators(tree: Tree, errors: ActuatorErrors) -> System:
+    """Actuators with errors: `wanted_tau` (nv) goes out as `tau`."""
+    limit = np.asarray(errors.limit, dtype=float)
+    return System("actuators", inputs={"wanted_tau": tree.nv}, outputs={"tau": tree.nv}, output=lambda t, x, u, p: (
+        np.minimum(np.maximum(np.asarray(errors.gain) * u.wanted_tau + errors.offset, -limit), limit)))
+
+
+def _noise(sensors: SensorErrors, count: int, period: float, start: float) -> dict[str, Callable[..., Array]]:
+    """Standard normal numbers of each look from the start on, the same whenever they are asked for."""
+    @lru_cache(maxsize=2)
+    def drawn(which: int, look: int) -> Array:
+        return np.random.default_rng([sensors.seed, which, look + 2**31]).normal(size=count)
+
+    return {name: lambda t, *_, which=which: drawn(which, round((t - start) / period))
+            for which, name in enumerate(("noise", "rate_noise"))}
 
 
 def _method(errors: ErrorSources, period: float | None) -> str:

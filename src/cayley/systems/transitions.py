@@ -27,7 +27,8 @@ class Transition(HoldsFunctions):
     "rising", as asked, the transition happens at once; of "both", where it came from is not known. After its own jump
     it is on the side to which it moves: a ball that leaves the floor is above it, and one that does not falls through,
     unless a mode lets it rest. What moves a guard elsewhere by a jump is no crossing. Several transitions at one
-    instant all happen, in their order, as far as the modes then allow.
+    instant all happen, in their order, as far as the modes then allow. Those of a clock are not `counted` among the
+    events of which a simulation may have too many.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Transition(HoldsFunctions):
     during: Mapping[str, str] = field(default_factory=dict)
     jump: Text | None = None
     to: Mapping[str, str] = field(default_factory=dict)
+    counted: bool = True
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:

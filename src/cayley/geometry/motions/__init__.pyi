@@ -70,7 +70,6 @@ from cayley.geometry.motions.lines import (
     reciprocal_product,
     transform_line,
 )
-from cayley.geometry.motions.pose_integration import IntegratedPoses, integrate_pose
 from cayley.geometry.motions.screws import (
     FiniteScrew,
     FixedPoints,
@@ -114,7 +113,6 @@ __all__ = [
     "Dual",
     "FiniteScrew",
     "FixedPoints",
-    "IntegratedPoses",
     "Move",
     "active_jacobian",
     "as_dual",
@@ -157,7 +155,6 @@ __all__ = [
     "dual_velocity_from_dual_vector_parameter_rate",
     "fixed_points",
     "fraction_of_pose",
-    "integrate_pose",
     "interpolate_screw",
     "inverse_pose",
     "joint_forces_that_exert",

@@ -1,4 +1,3 @@
-from cayley.geometry.rates.centred_charts import ChartSpan
 from cayley.geometry.rates.charts import (
     Chart,
     MeasuredRate,
@@ -14,7 +13,6 @@ from cayley.geometry.rates.charts import (
     world_velocity_map_inverse,
     world_velocity_map_of_euler,
 )
-from cayley.geometry.rates.integration import AttitudePath, integrate_attitude
 from cayley.geometry.rates.measured_points import (
     RigidRates,
     acceleration_compatibility,
@@ -38,9 +36,7 @@ from cayley.geometry.rates.points import (
 from cayley.ordinary_equations import IntegrationError
 
 __all__ = [
-    "AttitudePath",
     "Chart",
-    "ChartSpan",
     "IntegrationError",
     "MeasuredRate",
     "Rate",
@@ -63,7 +59,6 @@ __all__ = [
     "compose_angular_rates",
     "euler_chart",
     "instantaneous_screw",
-    "integrate_attitude",
     "rigid_rates_from_points",
     "tangent_matrix_rate",
     "velocity_compatibility",

@@ -41,12 +41,14 @@ def _crossed(w: Callable[[Array], Array], grid: Array, values: Array) -> list[fl
 
 def _touched(w: Callable[[Array], Array], grid: Array, values: Array, nearest: float,
              rate: Callable[[float], float] | None) -> list[float]:
-    """The least |w| around each point of the grid that is nearer to zero than its neighbours, if it is as good as zero.
-    """
+    """The least |w| around each point of the grid that is nearer to zero than its neighbours and on the same side of
+    it, if it is as good as zero."""
     from scipy.optimize import minimize_scalar
     size = np.abs(values)
     found = [float(t) for t in (grid[0], grid[-1]) if abs(float(w(np.array([t]))[0])) <= nearest]
-    for k in np.flatnonzero((size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:])) + 1:
+    nearer = [(size[1:-1] <= size[beside]) & (values[1:-1] * values[beside] >= 0)
+              for beside in (slice(None, -2), slice(2, None))]
+    for k in np.flatnonzero(nearer[0] & nearer[1]) + 1:
         low, high = sorted((float(grid[k - 1]), float(grid[k + 1])))
         best = minimize_scalar(lambda t: abs(float(w(np.array([t]))[0])), bounds=(low, high), method="bounded",
                                options={"xatol": 1e-12})

@@ -16,7 +16,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -28,6 +27,7 @@ from cayley.machines.rolling.steered_path import SteeredProgram
 from cayley.model.joint_kinds import JointKind as Fixed
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
+from cayley.ordinary_equations import integrate
 from cayley.planning.motion import Motion
 from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
@@ -166,10 +166,10 @@ def _driven(tree: Tree, program: SteeredProgram, start: Array, base: str, steeri
     t, q = [0.0], [start]
     for a, b in pairwise(program.phase_times):
         knots = np.linspace(a, b, _KNOTS + 1)
-        solved = solve_ivp(lambda s, x: rolling.motion(s, rolling.placed(s, x))[0], (a, b), q[-1], method="DOP853",
-                           t_eval=knots, rtol=_ROLLED, atol=_ROLLED)
+        found = integrate(lambda s, x: rolling.motion(s, rolling.placed(s, x))[0], q[-1], knots, rtol=_ROLLED,
+                          atol=_ROLLED).checked(f"the wheels of {tree.name}")
         t += knots[1:].tolist()
-        q += [rolling.placed(*each) for each in zip(knots[1:], solved.y.T[1:], strict=True)]
+        q += [rolling.placed(*each) for each in zip(knots[1:], found.states[1:], strict=True)]
     rates = [np.array(part) for part in zip(*map(rolling.motion, t, q), strict=True)]
     return through_knots(np.array(t), np.array(q), *rates)
 

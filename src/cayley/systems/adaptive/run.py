@@ -174,8 +174,9 @@ class Run:
         self._advance(acting, dense(acting), dense)
         for what in now:
             self._act(what)
-        self._at_zero = [what for k, what in enumerate(watched) if isinstance(what, (Event, Transition))
-                         and any(_same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense))]
+        self._at_zero = [
+            what for k, what in enumerate(watched) if isinstance(what, (Event, Transition)) and (what in now or any(
+                _same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense)))]
         return True
 
     def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:  # noqa: ANN401 (an event or a transition of either kind)
@@ -208,7 +209,7 @@ class Run:
 
     def _change(self, transition: Transition, x: Array) -> None:
         """The state (size) after a transition; the end, if there is none to which it leads."""
-        self._occurred(transition.name, "transition")
+        self._occurred(transition.name, "transition", counted=transition.counted)
         smooth = self.moving.smooth
         after = self.moving.jumped(transition, self.t, x)
         if not np.isfinite(after).all():
@@ -217,7 +218,7 @@ class Run:
                                 f"{why or 'its jump is not finite'}")
         self.moving.modes = after[smooth:]
         self._jump(after[:smooth], x)
-        return self._look_for_storm(transition.name)
+        return self._look_for_storm(transition.name) if transition.counted else None
 
     def _act_on_event(self, event: Event) -> None:
         if _only_recorded(event):
@@ -295,8 +296,8 @@ class Run:
             before = self._x if left is None else left
             work = work + self.moving.energy(self.t, x) - self.moving.energy(self.t, before)
         self.y = self.moving.joined(x, work)
-        if self.kept and self.kept[-1][0] == self.t:
-            self.kept[-1] = (self.t, self.y, self.moving.modes)
+        if self.kept and _same(self.kept[-1][0], self.t):
+            self.kept[-1] = (self.kept[-1][0], self.y, self.moving.modes)
 
     def _advance(self, t: float, y: Array, dense: Scalar) -> None:
         self.pieces.append((self.t, dense, self.moving.modes))
@@ -317,9 +318,9 @@ class Run:
             self.kept.append((instant, self.moving.cleaned(instant, dense(instant)), self.moving.modes))
             self._next += 1
 
-    def _occurred(self, name: str, action: str, t: float | None = None) -> None:
+    def _occurred(self, name: str, action: str, t: float | None = None, *, counted: bool = True) -> None:
         self.happened.append(Occurrence(self.t if t is None else t, name, action))
-        self._counted += action not in FRICTION_WORDS
+        self._counted += counted and action not in FRICTION_WORDS
         if self._counted > self.max_events:
             self._finish(
                 "event storm",
