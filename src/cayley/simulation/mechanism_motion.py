@@ -31,7 +31,7 @@ from cayley.model.configurations import normalized
 from cayley.model.constraints import constraints_of
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
-from cayley.systems.trajectory import Balance, JointNames
+from cayley.systems.trajectory_parts import Balance, JointNames
 
 _LOOKED_AT = 50  # samples before the end
 _BROKEN = ("not finite", "step too small")
