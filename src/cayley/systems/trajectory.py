@@ -246,24 +246,21 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         def chosen(a: Array, core: int) -> Array:
             return np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - core:]))[index]
 
-        inputs = {n: chosen(a, len(self.system.ports[n].shape) + 1) for n, a in self.inputs.items()}
         parameters = {n: chosen(a, np.ndim(self.system.parameters[n])) for n, a in self.parameters.items()}
         log = None if self.log is None else Log(self.log.count[index], self.log.times[index], self.log.numbers[index])
         facts = self.facts
         if np.ndim(facts.get("step", 0.0)):
             facts = {**facts, "step": chosen(np.asarray(facts["step"]), 0).tolist()}
         return replace(self, t=self.t if self.t.ndim == 1 else chosen(self.t, 1), vectors=x, work=self.work[index],
-                       inputs=inputs, parameters=parameters, log=log, facts=facts, dense=None,
-                       stored={n: a[index] for n, a in self.stored.items()})
+                       inputs={n: a[index] for n, a in self.inputs.items()}, parameters=parameters, log=log,
+                       facts=facts, dense=None, stored={n: a[index] for n, a in self.stored.items()})
 
     def between(self, start: float, stop: float) -> Trajectory:
         """The samples from one time to another, both included."""
         inside = (self._one_time >= start) & (self._one_time <= stop)
 
         def cut(values: Mapping[str, Array]) -> dict[str, Array]:
-            axis = len(self.batch)
-            return {n: np.compress(inside, np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - self._core(n):])), axis)
-                    for n, a in values.items()}
+            return {n: np.compress(inside, a, len(self.batch)) for n, a in values.items()}
 
         log = self.log
         if log is not None:
@@ -271,11 +268,6 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         return replace(self, t=self.t[inside], vectors=np.compress(inside, self.vectors, -2),
                        work=np.compress(inside, self.work, -1), inputs=cut(self.inputs), stored=cut(self.stored),
                        occurred=tuple(e for e in self.occurred if start <= e.t <= stop), log=log, dense=None)
-
-    def _core(self, name: str) -> int:
-        """The number of axes, that of the samples among them, of an input or of what a file has stored."""
-        ports = {f"output {n}": port for n, port in self.system.output_ports.items()} | self.system.ports
-        return 1 + (len(ports[name].shape) if name in ports else name == "momentum")
 
     @property
     def _one_time(self) -> Array:

@@ -134,7 +134,6 @@ class RolloutDerivatives:
 
     def seeds(self, recorded: RecordedRun, weights: Mapping[str, ArrayLike]) -> Array:
         """The weights of the blocks, (..., samples + 1, *shape) each, as weights of points."""
-        _check_named("weights", weights)
         run = recorded.run
         seeds = run.zeros(run.samples + 1, self.rollout.size)
         for name, given in weights.items():
@@ -224,7 +223,6 @@ class RolloutDerivatives:
     def jvp(self, run: Run, tangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """The tangents (..., samples + 1, *shape) of all blocks, along one direction of the arguments."""
         rollout = self.rollout
-        _check_named("tangents", tangents)
         by = self.chosen([*tangents])
         inner = tuple(n for n in by if n not in self._layout.blocks)
         arrays = {}
@@ -297,11 +295,6 @@ class RolloutDerivatives:
         step: Any = np.asarray(run.step)
         return replace(run, x=widened(run.x), given=widened(run.given), parameters=widened(run.parameters),
                        step=step[..., None])
-
-
-def _check_named(word: str, given: object) -> None:
-    if not isinstance(given, Mapping):
-        raise SignatureError(f"`{word}` are arrays by name, a dictionary, not {shown(given)}")
 
 
 def _backwards(array: Array, core: int) -> Array:
