@@ -44,7 +44,7 @@ def named_kernel(text: Callable[[dict[str, Array]], Any], shapes: Shapes, result
 
 
 def text_kernel(system: System, text: Callable[..., tuple[Any, ...]], results: list[tuple[int, ...]], name: str,
-                more: Shapes | None = None, *, timed: bool = True) -> Kernel:
+                more: Shapes | None = None, *, timed: bool = True) -> Kernel[Any]:
     """The kernel of a text (t, x, u, p, *more), called with (t, x, *inputs, *parameters, *more); without the time if it
     is not `timed`."""
     others = more or {}
