@@ -326,4 +326,5 @@ def test_functions_of_the_user_travel_with_cloudpickle_or_are_named(monkeypatch)
 
 def test_a_pickle_of_another_version_is_refused():
     with pytest.raises(cy.UnsupportedError, match="another function here"):
-        local_functions._function("cayley.systems.joining.connected", "Connected._text.<locals>.<lambda>", 7, [], None, None)
+        local_functions._function("cayley.systems.joining.connected", "Connected._text.<locals>.<lambda>", 7, [], None,
+                                  None)
