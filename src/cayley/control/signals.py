@@ -21,7 +21,7 @@ import numpy as np
 from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_of
-from cayley.dynamics.rigid_links.drives import Tie, ties
+from cayley.dynamics.rigid_links.drives import DriveSpring, ties
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System, Transition, connect
@@ -254,7 +254,7 @@ class Places(NamedTuple):
     qd: list[int]
 
 
-def counted_as_rigid(tree: Tree, joints: Collection[str] | None = None) -> tuple[list[Tie], Places]:
+def counted_as_rigid(tree: Tree, joints: Collection[str] | None = None) -> tuple[list[DriveSpring], Places]:
     """The springs between the named joints, or all, and their motors; and the places of all that moves but these
     motors."""
     at = None if joints is None else {tree.v_slices[tree.joint_number(name)].start for name in joints}

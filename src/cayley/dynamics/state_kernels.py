@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
-from cayley.compiler.made_once import kept
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept, kept_with_owner
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics import closed_form
 from cayley.dynamics.centroidal import center_of_mass_jacobian, centroidal_bias, centroidal_momentum_matrix
@@ -30,6 +30,7 @@ from cayley.dynamics.rigid_links.methods import check_method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized, sized_kernel
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, of_the_tree, units_of
+from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
 
@@ -186,3 +187,53 @@ def bias_parts(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, 
     rest = np.zeros(links.nv)
     external = inverse_dynamics(replace(links, gravity=np.zeros(3)), q, rest, rest, loads=loads)
     return Bias(velocity_forces(links, q, qd), gravity_forces(links, q), external)
+
+
+@kept_with_owner
+def balance_kernel(tree: Tree) -> Kernel:
+    """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum. The energy of included rotors and
+    springs counts."""
+    links = links_of(tree.spanning_tree())  # constraints do no work and store no energy
+    rotors = drives.rotor_inertias(tree)
+
+    def text(q: Array, qd: Array) -> tuple[Scalar, Scalar, Array]:
+        about_center = energies.centroidal_momentum(links, q, qd) if energies.total_mass(links) else np.zeros(6)
+        kinetic = energies.kinetic_energy(links, q, qd) + (rotors * qd) @ qd / 2
+        potential = energies.potential_energy(links, q) + drives.spring_energy(tree, q)
+        return kinetic, potential + 0.0 * q.sum(), about_center + 0.0 * q.sum()
+
+    return sized_kernel(tree, "(q),(v)->(),(),(6)", text, "balance")
+
+
+def floats(tree: Tree) -> bool:
+    """True if the whole mechanism hangs on one floating joint, and no loop or rod ties it to the root, so that only
+    gravity and wrenches change its momentum."""
+    if any(tree.body_number(tree.frame(end).body) == 0 for each in constraints_of(tree) for end in each.frames):
+        return False
+    at_root = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]
+    return len(at_root) == 1 and at_root[0].motion.free
+
+
+def momentum_drift(tree: Tree, t: Array, q: Array, qd: Array) -> Array:
+    """Momentum about the root's origin, a fixed point, less the impulse of gravity, less what it was at the start (...,
+    samples, 6).
+
+    The centre of mass falls freely, c + v t + g t^2 / 2, so the moment of gravity about the origin has the impulse m (c
+    t + v t^2 / 2) x g.
+    """
+    found, center = _momentum_kernel(tree)(q, qd)
+    mass = energies.total_mass(links_of(tree.spanning_tree()))
+    g = tree.gravity
+    since = (t - t[..., :1])[..., None]
+    c = center[..., :1, :]
+    v = found[..., :1, :3] / mass
+    impulse = np.concatenate([mass * since * g + 0.0 * c, mass * np.cross(c * since + v * since**2 / 2, g)], axis=-1)
+    return found - impulse - found[..., :1, :]
+
+
+@kept_with_owner
+def _momentum_kernel(tree: Tree) -> Kernel:
+    """`momentum(q, qd)`: momentum (6) about the root's origin, and the centre of mass (3), in the root's axes."""
+    links = links_of(tree.spanning_tree())
+    return sized_kernel(tree, "(q),(v)->(6),(3)", lambda q, qd: (
+        energies.momentum(links, q, qd), energies.center_of_mass(links, q)), "momentum")

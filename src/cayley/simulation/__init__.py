@@ -5,6 +5,7 @@ from cayley.simulation.rollouts import rollout
 from cayley.simulation.simulate import simulate
 from cayley.systems.adaptive.events import Event
 from cayley.systems.rollouts.rollout import Rollout
-from cayley.systems.trajectory import Occurrence, Trajectory
+from cayley.systems.trajectory import Trajectory
+from cayley.systems.trajectory_parts import Occurrence
 
 __all__ = ["Event", "Occurrence", "Rollout", "Trajectory", "inertia_parameters", "rollout", "simulate"]

@@ -20,7 +20,8 @@ from cayley.model.tree import Tree
 from cayley.simulation.mechanism_motion import mechanism_motion
 from cayley.systems.ports import Block, Port
 from cayley.systems.system import System
-from cayley.systems.trajectory import JointNames, Occurrence, Trajectory
+from cayley.systems.trajectory import Trajectory
+from cayley.systems.trajectory_parts import JointNames, Occurrence
 
 FORMATS = ("cayley trajectory 1", "cayley trajectory 2")
 _SHAPES = {

@@ -20,7 +20,7 @@ def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterabl
     """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape.
     `more`: shapes of names that are no inputs of the system, but parameters of a law that drives one."""
     wanted = list(names)
-    _check_names(system, values, wanted, "input")
+    check_names(system, values, wanted, "input")
     found = {}
     for name in wanted:
         port = system.ports[name] if name in system.ports else Port((more or {})[name])
@@ -40,7 +40,7 @@ def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterabl
 def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Iterable[str]) -> dict[str, Array]:
     """The parameters `names` as arrays (..., *shape), their own values where none is given."""
     wanted = list(names)
-    _check_names(system, values, wanted, "parameter")
+    check_names(system, values, wanted, "parameter")
     found = {}
     for name in wanted:
         array = _real(values.get(name, system.parameters[name]), name)
@@ -56,7 +56,8 @@ def check_lists(**names: Sequence[str]) -> None:
             raise SignatureError(f"`{word}` is a list of names, as [{given!r}], not {given!r}")
 
 
-def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequence[str], kind: str) -> None:
+def check_names(system: System, values: Iterable[str], wanted: Iterable[str], kind: str) -> None:
+    """Raise an error if a name is none of those that a system takes."""
     unknown = [name for name in values if name not in wanted]
     if unknown:
         others = f"; it takes {', '.join(wanted) or 'none'}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.wording import did_you_mean
 
+Name = TypeVar("Name")
 Blocks: TypeAlias = dict[str, np.ndarray]  # a state by the names of its blocks
 # Blocks and modes by name, a mode by its word or number; or just the one block
 StateLike: TypeAlias = Mapping[str, ArrayLike | str] | Record | ArrayLike  # modes are said by their words
@@ -117,10 +118,7 @@ class Layout:
 
     def tangents(self, d: Array, names: Sequence[str] | None = None) -> dict[str, Array]:
         """The tangents of the blocks, or of some, in a vector (freedoms)."""
-        shapes = {name: self.blocks[name].tangent for name in (self.blocks if names is None else names)}
-        ends = np.cumsum([0, *[prod(shape) for shape in shapes.values()]]).tolist()
-        return {name: d[a] if shape == () else d[a:b].reshape(shape)
-                for (name, shape), a, b in zip(shapes.items(), ends[:-1], ends[1:], strict=True)}
+        return split(d, {name: self.blocks[name].tangent for name in (self.blocks if names is None else names)})
 
     # How the blocks move: tangents by the names of their blocks
 
@@ -233,6 +231,24 @@ def as_vector(value: Array) -> Array:
     """A value for one state as a vector (n)."""
     shape = np.shape(value)
     return np.stack([value]) if shape == () else value if len(shape) == 1 else value.reshape(-1)
+
+
+def split(vector: Array, shapes: Mapping[Name, tuple[int, ...]]) -> dict[Name, Array]:
+    """The values of some shapes that follow each other in a vector."""
+    ends = np.cumsum([0, *[prod(shape) for shape in shapes.values()]]).tolist()
+    return {name: vector[a] if shape == () else vector[a:b].reshape(shape)
+            for (name, shape), a, b in zip(shapes.items(), ends[:-1], ends[1:], strict=True)}
+
+
+def block_diagonal(blocks: Sequence[Array]) -> Array:
+    """The matrix with matrices on its diagonal, of numbers or of expressions; any may be without rows or columns."""
+    if len(blocks) == 1:
+        return blocks[0]
+    widths = [np.shape(block)[1] for block in blocks]
+    rows = [np.concatenate([np.zeros((np.shape(block)[0], sum(widths[:k]))), block,
+                            np.zeros((np.shape(block)[0], sum(widths[k + 1:])))], axis=1)
+            for k, block in enumerate(blocks) if np.shape(block)[0]]
+    return np.concatenate(rows) if rows else np.zeros((0, sum(widths)))
 
 
 def joined(parts: list[Array]) -> Array:

@@ -13,7 +13,7 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.showing import shown_briefly
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import State, StateLike, as_vector, joined
+from cayley.systems.layout import State, StateLike, as_vector, block_diagonal, joined
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
@@ -52,23 +52,11 @@ def _linearized(system: System) -> Kernel[StateMatrices]:
         inputs = _together({name: u[name] for name in u})
         A, B, C, D = (jacobian(_together(of), by) if len(of) and np.size(by) else np.zeros((size, np.size(by)))
                       for of, size in ((f, n), (y, k)) for by in (d, inputs))
-        return StateMatrices(A + _perturbation(system, f), B, C, D)
+        turning = [block.manifold.perturbation_rate(f[name]) for name, block in system.blocks.items()]
+        return StateMatrices(A + block_diagonal(turning), B, C, D)  # differences on manifolds turn as their points move
 
     return text_kernel(system, text, [(n, n), (n, m), (k, n), (k, m)], "linearized", {"d": (n,)})
 
 
 def _together(values: Mapping[str, Array]) -> Array:
     return joined([as_vector(value) for value in values.values()])
-
-
-def _perturbation(system: System, f: Mapping[str, Array]) -> Array:
-    """The matrix that turns the differences of blocks on manifolds, as their points move."""
-    n = system.layout.freedoms
-    rows = []
-    start = 0
-    for name, block in system.blocks.items():
-        size = int(np.prod(block.tangent))
-        own = block.manifold.perturbation_rate(f[name])
-        rows.append(np.concatenate([np.zeros((size, start)), own, np.zeros((size, n - start - size))], axis=1))
-        start += size
-    return np.concatenate(rows) if rows else np.zeros((0, 0))

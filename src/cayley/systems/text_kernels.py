@@ -32,19 +32,8 @@ def text_arguments(system: System, given: Mapping[str, Array]) -> tuple[Scalar, 
             system.parameter_record({n: given[f"p.{n}"] for n in system.parameters if f"p.{n}" in given}))
 
 
-def named_kernel(text: Callable[[dict[str, Array]], Any], shapes: Shapes, results: Shapes, name: str, *,
-                 shared: bool = False) -> Kernel:
-    """The kernel of a text that takes its arguments by name, in one dictionary, and gives a tuple of results."""
-    def flat(*arguments: Array) -> Scalar:
-        found = text(dict(zip(shapes, arguments, strict=True)))
-        return found if len(found) > 1 else found[0]
-
-    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, results.values()))}"
-    return kernel(signature, name=name, inputs=list(shapes), outputs=list(results), shared=shared)(flat)
-
-
 def text_kernel(system: System, text: Callable[..., tuple[Any, ...]], results: list[tuple[int, ...]], name: str,
-                more: Shapes | None = None, *, timed: bool = True) -> Kernel:
+                more: Shapes | None = None, *, timed: bool = True) -> Kernel[Any]:
     """The kernel of a text (t, x, u, p, *more), called with (t, x, *inputs, *parameters, *more); without the time if it
     is not `timed`."""
     others = more or {}

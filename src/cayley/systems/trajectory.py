@@ -8,101 +8,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
-from cayley.showing import Pictured, Player, brief, maker, shown_briefly
+from cayley.showing import Pictured, Player, maker
 from cayley.systems.layout import State
 from cayley.systems.ports import Block, Port
 from cayley.systems.system import System
 from cayley.systems.text_kernels import energy_kernel, output_kernel
+from cayley.systems.trajectory_parts import Balance, JointNames, Log, Occurrence
 from cayley.tabulated import Tabulated, batch_columns, flattened, plain
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_PER_SECOND = {"rad": "rad/s", "m": "m/s", "": "1/s"}
-_FORCES = {"rad": "N m", "m": "N"}
-
-
-class Occurrence(NamedTuple):
-    """Something that happened on the way: when, what (the name of an event, a transition or a joint), and what was done
-    about it."""
-
-    t: float
-    name: str
-    action: str
-
-
-@dataclass(frozen=True)
-class Log:
-    """The transitions of a batch of trajectories: how many there were (...), and of the first of them the times and the
-    numbers (..., remembered), NaN and -1 where there are no more."""
-
-    count: Array
-    times: Array
-    numbers: Array
-
-    __repr__ = brief
-
-
-@shown_briefly
-class Balance(NamedTuple):
-    """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre
-    of mass in the root's axes [kg m/s, kg m^2/s]."""
-
-    kinetic: Array
-    potential: Array
-    momentum: Array
-
-
-@dataclass(frozen=True)
-class JointNames:
-    """The name of a mechanism, and names and units of its coordinates and of its velocities, as a file tells them. The
-    class `cayley.simulation.mechanism_motion.MechanismMotion` has the mechanism itself."""
-
-    name: str
-    coordinates: tuple[tuple[str, str], ...]
-    velocities: tuple[tuple[str, str], ...]
-
-    @property
-    def units(self) -> dict[str, list[tuple[str, str]]]:
-        """Names and units of the columns of `q`, `qd` and `tau`."""
-        return {"q": [*self.coordinates], "qd": [(name, _PER_SECOND.get(unit, unit)) for name, unit in self.velocities],
-                "tau": [(name, _FORCES.get(unit, unit)) for name, unit in self.velocities]}
-
-    def balance(self, q: Array, qd: Array) -> Balance:
-        """Energy and momentum of states."""
-        raise self._unknown("the energy")
-
-    def momentum_drift(self, t: Array, q: Array, qd: Array) -> Array | None:
-        """Momentum that gravity does not account for; None for a mechanism that does not float."""
-        raise self._unknown("the drift of momentum")
-
-    def constraint_forces(self, t: Array, q: Array, qd: Array, tau: Array) -> Array:
-        """The forces of the rows of the constraints."""
-        raise self._unknown("the forces of constraints")
-
-    def interpolated(self, t: Array, q: Array, qd: Array, times: Array) -> tuple[Array, Array]:
-        """States at other times, by cubics through states."""
-        raise self._unknown("interpolation")
-
-    def closed(self, t: Array, q: Array, qd: Array) -> tuple[Array, Array]:
-        """States that satisfy the constraints, next to given ones."""
-        return q, qd
-
-    def outcome(self, t: Array, q: Array, status: str, message: str) -> tuple[str, str]:
-        """The word and the sentence for configurations at some times, given those by the numbers alone."""
-        return status, message
-
-    def _unknown(self, what: str) -> UnsupportedError:
-        return UnsupportedError(f"{what} needs the mechanism: load the file with `Trajectory.load(path, tree)`")
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,24 +246,21 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         def chosen(a: Array, core: int) -> Array:
             return np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - core:]))[index]
 
-        inputs = {n: chosen(a, len(self.system.ports[n].shape) + 1) for n, a in self.inputs.items()}
         parameters = {n: chosen(a, np.ndim(self.system.parameters[n])) for n, a in self.parameters.items()}
         log = None if self.log is None else Log(self.log.count[index], self.log.times[index], self.log.numbers[index])
         facts = self.facts
         if np.ndim(facts.get("step", 0.0)):
             facts = {**facts, "step": chosen(np.asarray(facts["step"]), 0).tolist()}
         return replace(self, t=self.t if self.t.ndim == 1 else chosen(self.t, 1), vectors=x, work=self.work[index],
-                       inputs=inputs, parameters=parameters, log=log, facts=facts, dense=None,
-                       stored={n: a[index] for n, a in self.stored.items()})
+                       inputs={n: a[index] for n, a in self.inputs.items()}, parameters=parameters, log=log,
+                       facts=facts, dense=None, stored={n: a[index] for n, a in self.stored.items()})
 
     def between(self, start: float, stop: float) -> Trajectory:
         """The samples from one time to another, both included."""
         inside = (self._one_time >= start) & (self._one_time <= stop)
 
         def cut(values: Mapping[str, Array]) -> dict[str, Array]:
-            axis = len(self.batch)
-            return {n: np.compress(inside, np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - self._core(n):])), axis)
-                    for n, a in values.items()}
+            return {n: np.compress(inside, a, len(self.batch)) for n, a in values.items()}
 
         log = self.log
         if log is not None:
@@ -347,11 +268,6 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         return replace(self, t=self.t[inside], vectors=np.compress(inside, self.vectors, -2),
                        work=np.compress(inside, self.work, -1), inputs=cut(self.inputs), stored=cut(self.stored),
                        occurred=tuple(e for e in self.occurred if start <= e.t <= stop), log=log, dense=None)
-
-    def _core(self, name: str) -> int:
-        """The number of axes, that of the samples among them, of an input or of what a file has stored."""
-        ports = {f"output {n}": port for n, port in self.system.output_ports.items()} | self.system.ports
-        return 1 + (len(ports[name].shape) if name in ports else name == "momentum")
 
     @property
     def _one_time(self) -> Array:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cayley.compiler.c.c_expressions import helper_names
-from cayley.compiler.c.c_source import CSource, Parameters, c_dialect, c_source, declared, parameter_names, spelled
+from cayley.compiler.c.c_source import CNames, CSource, c_dialect, c_source, declared, parameter_names, spelled
 from cayley.compiler.tracing.names import FOR_PARAMETERS, identifier, unique
 from cayley.compiler.tracing.program import Program
 
@@ -46,7 +46,7 @@ class _Memory:
     parts: tuple[Part, ...]
 
     @cached_property
-    def names(self) -> Parameters:
+    def names(self) -> CNames:
         return parameter_names(self.program, taken=helper_names(self.called))
 
     @cached_property

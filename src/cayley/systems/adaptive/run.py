@@ -20,8 +20,8 @@ from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event, happenings, loss
 from cayley.systems.adaptive.moving_system import MovingSystem
 from cayley.systems.adaptive.standstill import FRICTION_WORDS
-from cayley.systems.layout import Layout
-from cayley.systems.trajectory import JointNames, Occurrence, Trajectory
+from cayley.systems.trajectory import Trajectory
+from cayley.systems.trajectory_parts import Dense, JointNames, Occurrence
 from cayley.systems.transitions import Transition
 
 _LOOKS = np.array([0.0, 1e-3, 0.25, 0.5, 0.75, 1 - 1e-3, 1.0])  # of a step: where watched functions are evaluated
@@ -382,22 +382,6 @@ class Run:
             self.system, t, x, y[:, smooth], self.driving.along(t, x), self.parameters, self.status, self.message,
             tuple(self.happened), facts={**self.facts, "evaluations": self.moving.evaluations, "steps": self.steps},
             dense=dense, mechanism=self.mechanism)
-
-
-@dataclass(frozen=True)
-class Dense:
-    """The solvers' own interpolation, piece by piece: times (m) to states (m, size)."""
-
-    layout: Layout
-    starts: Array
-    pieces: list[tuple[Any, Array]]
-
-    def __call__(self, times: Array) -> Array:
-        layout = self.layout
-        which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
-        found = [np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])
-                 for k, t in zip(which, times, strict=True)]
-        return layout.nearest(np.array(found).reshape(len(times), layout.size))
 
 
 def _same(one: float, other: float) -> bool:

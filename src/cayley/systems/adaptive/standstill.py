@@ -29,6 +29,7 @@ from cayley.compiler.solving.complementarity import corrected
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
 from cayley.systems.friction_and_stops import REST_SPEED, Stop
+from cayley.systems.layout import block_diagonal
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 
@@ -301,12 +302,11 @@ class Standstill:
     def _roots(self, t: float, x: Array) -> Array:
         """G (freedoms, n) with W = G^T G."""
         M, A = self.matrices(t, x)
-        N = np.zeros((self.count, 0))
+        parts = []
         for basis, a, b in zip(self._bases, self._offsets[:-1], self._offsets[1:], strict=True):
             own = A[:, a:b][np.abs(A[:, a:b]).any(axis=1)]
-            part = np.eye(b - a) if basis is None else basis(own)
-            N = np.hstack([N, np.vstack([np.zeros((a, part.shape[1])), part,
-                                         np.zeros((self.count - b, part.shape[1]))])])
+            parts.append(np.eye(b - a) if basis is None else basis(own))
+        N = block_diagonal(parts)
         return np.linalg.solve(np.linalg.cholesky(N.T @ M @ N), N.T)
 
     def _central(self, t: float, x: Array, reaction: Array) -> Array:
@@ -357,21 +357,10 @@ def _least(A: Array, b: Array, rank: float) -> Array:
 def matrices_kernel(system: System) -> Kernel:
     """M (n, n) of all velocities that may be held, and the rows A (m, n) of their constraints, if there are any."""
     def text(*given: Any) -> tuple[Any, ...]:  # noqa: ANN401 (t, x, u, p)
-        M = _diagonal([part.balance(*given)[0] for part in system.holds])
+        M = block_diagonal([part.balance(*given)[0] for part in system.holds])
         rows = [np.zeros((0, len(part.names))) if part.rows is None else part.rows(*given) for part in system.holds]
-        return (M, _diagonal(rows)) if tied else (M,)
+        return (M, block_diagonal(rows)) if tied else (M,)
 
     n = sum(len(part.names) for part in system.holds)
     tied = sum(part.tied for part in system.holds)
     return text_kernel(system, text, [(n, n), *([(tied, n)] if tied else [])], "inertia")
-
-
-def _diagonal(blocks: list[Any]) -> Any:  # noqa: ANN401 (numbers, or expressions)
-    """A matrix with blocks on its diagonal."""
-    if len(blocks) == 1:
-        return blocks[0]
-    widths = [np.shape(block)[1] for block in blocks]
-    rows = [np.concatenate([np.zeros((np.shape(block)[0], sum(widths[:k]))), block,
-                            np.zeros((np.shape(block)[0], sum(widths[k + 1:])))], axis=1)
-            for k, block in enumerate(blocks) if np.shape(block)[0]]
-    return np.concatenate(rows) if rows else np.zeros((0, sum(widths)))

@@ -14,7 +14,7 @@ IV.2 and IV.7; Iserles & Norsett 1999 for the term of Magnus.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import prod, sqrt
@@ -112,9 +112,7 @@ class Flight:
         found = {name: 0.0 * self.D[0][name] for name in self.layout.unmoved}
         for velocity in self.layout.moved_by.values():
             if velocity in found:
-                values = [self._block(velocity, weights, c)
-                          for weights, c in zip(self.nodes.a, self.nodes.c, strict=True)]
-                found[velocity] = _weighted(self.nodes.b, values)
+                found[velocity] = _weighted(self.nodes.b, [*self._blocks_at_nodes(velocity)])
         return joined([as_vector(found[name]) for name in self.layout.unmoved])
 
     def _block(self, name: str, weights: Sequence[float], c: float) -> Array:
@@ -131,8 +129,10 @@ class Flight:
         velocity = self.layout.moved_by.get(name)
         if velocity is None:
             return [part[name] for part in self.D]
-        return [self.h * self._block(velocity, weights, c)
-                for weights, c in zip(self.nodes.a, self.nodes.c, strict=True)]
+        return [self.h * value for value in self._blocks_at_nodes(velocity)]
+
+    def _blocks_at_nodes(self, name: str) -> Iterator[Array]:
+        return (self._block(name, weights, c) for weights, c in zip(self.nodes.a, self.nodes.c, strict=True))
 
 
 def _weighted(weights: Sequence[float], values: Sequence[Array]) -> Array:

@@ -13,19 +13,19 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
-from cayley.systems.layout import Layout, State, as_vector, each, joined
+from cayley.systems.layout import Layout, State, as_vector, each, joined, split
 
 
 def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     flow, h, row = stage
     x = point.x
     layout = flow.layout
-    guess = _with_others(layout, x, carried)
+    guess = x.replaced(split(carried, {name: layout.blocks[name].shape for name in layout.unmoved}))
     halfway = guess.replaced(layout.stepped(x, each(_velocities(layout, guess), lambda v: h / 2 * v)))
     halfway = flow.constrained(halfway, 0.0)
     u = flow.inputs(halfway)
     slopes = flow.tangents(halfway, u)
-    others = [name for name in layout.blocks if name not in layout.moved_by]
+    others = layout.unmoved
     middle = x.replaced(layout.stepped(x, {name: h / 2 * slopes[name] for name in others}))
     ends = {name: layout.opposite(name, x, middle, h, slopes) for name in others}
     ends |= layout.stepped(x, each(_velocities(layout, middle), lambda v: h * v))
@@ -44,23 +44,11 @@ def _velocities(layout: Layout, x: State) -> dict[str, Array]:
 
 def _others(layout: Layout, x: State) -> Array:
     """All blocks that are no positions."""
-    return joined([as_vector(x[name]) for name in layout.blocks if name not in layout.moved_by])
-
-
-def _with_others(layout: Layout, x: State, values: Array) -> State:
-    found = {}
-    start = 0
-    for name, block in layout.blocks.items():
-        if name not in layout.moved_by:
-            part = values[start:start + block.size]
-            found[name] = part[0] if block.shape == () else part.reshape(block.shape)
-            start += block.size
-    return x.replaced(found)
+    return joined([as_vector(x[name]) for name in layout.unmoved])
 
 
 def _start(points: Array, layout: Layout) -> Array:
-    return np.concatenate([points[..., layout.places[name]] for name in layout.blocks if name not in layout.moved_by],
-                          axis=-1)
+    return np.concatenate([points[..., layout.places[name]] for name in layout.unmoved], axis=-1)
 
 
 def lie_midpoint(iterations: int = 6) -> FixedStep:

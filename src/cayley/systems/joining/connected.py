@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
 from cayley.systems.joining.wiring import Place, Wiring
-from cayley.systems.layout import State, as_vector, joined
+from cayley.systems.layout import State, as_vector, joined, split
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
@@ -83,22 +84,17 @@ class Connected:
                 known: Mapping[Place, Array]) -> dict[Place, Array]:
         """The outputs of an algebraic loop; NaN where Newton's method finds no solution."""
         shapes = {place: self.wiring.port(place, "output").shape for place in group}
-        ends = np.cumsum([0, *[int(np.prod(shape)) for shape in shapes.values()]]).tolist()
-
-        def split(z: Array) -> dict[Place, Array]:
-            return {place: z[a] if shape == () else z[a:b].reshape(shape)
-                    for (place, shape), a, b in zip(shapes.items(), ends[:-1], ends[1:], strict=True)}
 
         def residual(z: Array) -> Array:
-            guess = split(z)
+            guess = split(z, shapes)
             found = {place: self._ready(place.system, t, x, u, p, {**known, **guess})[place] for place in group}
             return z - joined([as_vector(found[place]) for place in group])
 
-        nought = np.zeros(ends[-1])
+        nought = np.zeros(sum(map(prod, shapes.values())))
         root = newton(residual, nought, iterations=_ITERATIONS)
         scale = 1.0 + np.max(np.abs(root.x)) + np.max(np.abs(residual(nought)))
         is_solved = np.max(np.abs(root.residual)) <= _UNITS * _rounding(scale)
-        return split(where(is_solved, root.x, np.nan))
+        return split(where(is_solved, root.x, np.nan), shapes)
 
     def _arguments(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
         """The arguments of the texts of one part, made once for a state of the whole. The other arguments are kept with

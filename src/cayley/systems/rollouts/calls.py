@@ -13,7 +13,7 @@ from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
 from cayley.systems.record import Record
 from cayley.systems.rollouts.runs import first_inputs
-from cayley.systems.trajectory import JointNames
+from cayley.systems.trajectory_parts import JointNames
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts.rollout import Rollout

@@ -1,12 +1,6 @@
 """Derivatives of rollouts: forward along directions, and backward from weights, each inside one compiled loop.
 
-A step is one text, x[k + 1] = f(x[k], u[k], p): all stages of its method. Forward, a tangent goes with the state:
-
-    dx[k + 1] = f_x dx[k] + f_u du[k] + f_p dp
-Backward, an adjoint comes from the last state to the first, and collects on its way what the rest is to blame for:
-
-    a[k] = f_x' a[k + 1] + w[k]        du[k] = f_u' a[k + 1]        dp = sum f_p' a[k + 1]
-where w[k] are the weights of the state x[k] (Griewank & Walther, Evaluating Derivatives, sections 3.1, 3.2 and 12).
+A step is one text, all stages of its method; the loops are those of `cayley.compiler.derivatives.iterated_steps`.
 These are the derivatives of the steps that are made, not of the motion they approximate: they agree with differences
 of rollouts. The way back needs every state of the way there. Those of some steps fit into memory; else states are kept
 some steps apart, about the root of their number, and what lies between is computed again.
@@ -16,7 +10,7 @@ Everything is by coordinates: the derivative by a quaternion has four entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -24,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayley.compiler.derivatives.jacobian_products import slopes_of_sum
-from cayley.compiler.iterate import Iterated, iterate
+from cayley.compiler.derivatives.iterated_steps import adjoint_steps, named_kernel, tangent_steps
+from cayley.compiler.iterate import Iterated
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.rollouts.runs import RecordedRun, Run, from_to, summed
-from cayley.systems.text_kernels import named_kernel
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -47,8 +41,6 @@ class RolloutDerivatives:
         self.rollout = rollout
         self._hidden = tuple(hidden)
         self._layout = rollout.system.layout
-        self._backwards: dict[tuple[str, ...], Iterated] = {}
-        self._forwards: dict[tuple[str, ...], Iterated] = {}
 
     @property
     def names(self) -> list[str]:
@@ -89,7 +81,7 @@ class RolloutDerivatives:
         inner = tuple(name for name in by if name not in self._layout.blocks)
         constants = [name for name in inner if name not in rollout.changing]
         moving = [name for name in inner if name in rollout.changing]
-        iterated = self._iterated_backward(inner)
+        iterated = self._iterated(adjoint_steps, "backward", inner)
         shapes = self.shapes
         found = {n: run.empty(run.steps, *shapes[n]) for n in moving}
         sums = {n: run.zeros(*shapes[n]) for n in constants}
@@ -134,7 +126,6 @@ class RolloutDerivatives:
 
     def seeds(self, recorded: RecordedRun, weights: Mapping[str, ArrayLike]) -> Array:
         """The weights of the blocks, (..., samples + 1, *shape) each, as weights of points."""
-        _check_named("weights", weights)
         run = recorded.run
         seeds = run.zeros(run.samples + 1, self.rollout.size)
         for name, given in weights.items():
@@ -182,49 +173,23 @@ class RolloutDerivatives:
             given |= dict(zip(fed, results if len(fed) > 1 else [results], strict=True))
         return (given["x"],)
 
-    def _stepped(self, given: Mapping[str, Any]) -> list[Any]:
-        """The arguments of a step in their order."""
-        return [given[name] for name in self.arguments]
+    def _variables(self, by: Sequence[str]) -> dict[str, str]:
+        """The arguments of a step that have these names."""
+        return {n: f"p.{n}" if n in self.rollout.parameters else f"u.{n}" for n in by}
 
-    def _variable(self, name: str) -> str:
-        return f"p.{name}" if name in self.rollout.parameters else f"u.{name}"
-
-    def _iterated_backward(self, by: tuple[str, ...]) -> Iterated:
-        if by not in self._backwards:
-            self._backwards[by] = self._made_backward(by)
-        return self._backwards[by]
-
-    def _made_backward(self, by: tuple[str, ...]) -> Iterated:
+    def _iterated(self, loop: Callable[..., Iterated], word: str, by: tuple[str, ...]) -> Iterated:
+        """The loop of the derivatives by some inputs and parameters, made once."""
         rollout = self.rollout
-        constants = [n for n in by if n not in rollout.changing]
-        moving = [n for n in by if n in rollout.changing]
-        size = (rollout.size,)
-        shapes = {"adjoint": size, "weight": size, **{f"sum.{n}": self.shapes[n] for n in constants}, **self.arguments}
-
-        def text(given: dict[str, Any]) -> tuple[Scalar, ...]:
-            after = self.step(*self._stepped(given))
-            slopes = slopes_of_sum(after, [given["x"], *[given[self._variable(n)] for n in (*constants, *moving)]],
-                                   given["adjoint"])
-            totals = [given[f"sum.{n}"] + slope for n, slope in zip(constants, slopes[1:], strict=False)]
-            return slopes[0] + given["weight"], *totals, *slopes[1 + len(constants):]
-
-        results = {"before": size, **{f"total{k}": self.shapes[n] for k, n in enumerate(constants)},
-                   **{f"slope{k}": self.shapes[n] for k, n in enumerate(moving)}}
-        made = named_kernel(text, shapes, results, f"{rollout.system.name} {rollout.method} backward")
-        feeding = {"adjoint": "before", **{f"sum.{n}": f"total{k}" for k, n in enumerate(constants)}}
-        return iterate(made, feeding, changing=["weight", "x", *self._changing]).on(rollout._iterated.backend)
-
-    @property
-    def _changing(self) -> list[str]:
-        """The arguments of a step that change from step to step by themselves."""
-        return [*(["t"] if self.rollout.timed else []), *[f"u.{n}" for n in self.rollout.changing]]
+        changing = [*(["t"] if rollout.timed else []), *[f"u.{n}" for n in rollout.changing]]
+        return kept(self, (loop, by), lambda: loop(
+            self.step, self.arguments, self._variables(by), changing,
+            f"{rollout.system.name} {rollout.method} {word}").on(rollout._iterated.backend))
 
     # Forward
 
     def jvp(self, run: Run, tangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """The tangents (..., samples + 1, *shape) of all blocks, along one direction of the arguments."""
         rollout = self.rollout
-        _check_named("tangents", tangents)
         by = self.chosen([*tangents])
         inner = tuple(n for n in by if n not in self._layout.blocks)
         arrays = {}
@@ -247,30 +212,12 @@ class RolloutDerivatives:
         if run.steps:
             start = run.empty(rollout.size)
             rollout.begin(start, run.x)
-            iterated = self._iterated_forward(inner)
+            iterated = self._iterated(tangent_steps, "forward", inner)
             arguments = run.during(0, run.steps) | {"x": start, "along": along[..., 0, :]}
             arguments |= {f"along.{n}": arrays[n] for n in inner}
             iterated(*[arguments[n] for n in iterated.kernel.inputs], steps=run.steps, every=run.every,
                      out=[along[..., 1:, :]], dtype=run.precision, threads=run.threads)
         return {name: self.block(along, name) for name in self.places}
-
-    def _iterated_forward(self, by: tuple[str, ...]) -> Iterated:
-        if by not in self._forwards:
-            rollout = self.rollout
-            product = self.step.jvp("x", *[self._variable(n) for n in by])
-            size = (rollout.size,)
-            shapes = {"along": size, **{f"along.{n}": self.shapes[n] for n in by}, **self.arguments}
-
-            def text(given: dict[str, Any]) -> tuple[Scalar, ...]:
-                own = self._stepped(given)
-                return self.step(*own), product(*own, given["along"], *[given[f"along.{n}"] for n in by])
-
-            made = named_kernel(text, shapes, {"after": size, "along_after": size},
-                                f"{rollout.system.name} {rollout.method} forward")
-            changing = [*self._changing, *[f"along.{n}" for n in by if n in rollout.changing]]
-            self._forwards[by] = iterate(made, {"x": "after", "along": "along_after"}, changing=changing,
-                                        keeping=["along_after"]).on(rollout._iterated.backend)
-        return self._forwards[by]
 
     def sensitivities(self, run: Run, by: Sequence[str] | str | None) -> dict[str, dict[str, Array]]:
         """The derivatives of each block at the kept times by each of `by`: (..., samples + 1, *block, *by)."""
@@ -297,11 +244,6 @@ class RolloutDerivatives:
         step: Any = np.asarray(run.step)
         return replace(run, x=widened(run.x), given=widened(run.given), parameters=widened(run.parameters),
                        step=step[..., None])
-
-
-def _check_named(word: str, given: object) -> None:
-    if not isinstance(given, Mapping):
-        raise SignatureError(f"`{word}` are arrays by name, a dictionary, not {shown(given)}")
 
 
 def _backwards(array: Array, core: int) -> Array:

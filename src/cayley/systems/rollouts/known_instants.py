@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
@@ -34,7 +35,7 @@ from cayley.systems.rollouts.derivatives import RolloutDerivatives
 from cayley.systems.rollouts.located_transitions import STORM, UNLOCATED, Search, Watching
 from cayley.systems.rollouts.runs import Run
 from cayley.systems.system import System
-from cayley.systems.text_kernels import named_kernel, text_arguments
+from cayley.systems.text_kernels import text_arguments
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts.rollout import Rollout

@@ -31,7 +31,7 @@ from cayley.systems.layout import State, as_vector, joined, mode_number
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
-from cayley.systems.trajectory import Log
+from cayley.systems.trajectory_parts import Log
 from cayley.systems.transitions import Transition
 
 

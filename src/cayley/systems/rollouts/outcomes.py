@@ -43,7 +43,7 @@ def trajectory_of(run: Run, points: Array, watched: Array | None) -> Trajectory:
 
 
 def _at_samples(run: Run) -> dict[str, Array]:
-    """The inputs (..., samples + 1, *shape) that hold at the samples."""
+    """The inputs (..., samples + 1, *shape) of the whole batch that hold at the samples."""
     samples = run.samples + 1
     found = {}
     for name, shape in run.rollout.inputs.items():
@@ -51,7 +51,7 @@ def _at_samples(run: Run) -> dict[str, Array]:
         axis = a.ndim - len(shape)
         a = np.take(a, np.minimum(np.arange(samples) * run.every, a.shape[axis - 1] - 1), axis=axis - 1) \
             if name in run.rollout.changing else np.expand_dims(a, axis)
-        found[name] = np.broadcast_to(a, (*a.shape[:a.ndim - 1 - len(shape)], samples, *shape))
+        found[name] = np.broadcast_to(a, (*run.batch, samples, *shape))
     return found
 
 
@@ -104,7 +104,7 @@ def _undefined(run: Run, points: Array, inputs: Mapping[str, Array], place: tupl
     def own(values: Array, *core: int) -> Array:
         return np.asarray(np.broadcast_to(values, (*batch, *core))[place], dtype=float)
 
-    given = {n: own(values, samples, *rollout.inputs[n])[sample] for n, values in inputs.items()}
+    given = {n: np.asarray(values[place][sample], dtype=float) for n, values in inputs.items()}
     smooth = rollout.system.layout.smooth
     x = np.asarray(points[place][sample][:-2], dtype=float)
     moving = MovingSystem(Driving(rollout.system, given), {

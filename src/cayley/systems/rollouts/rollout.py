@@ -21,7 +21,7 @@ from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.progress import PatientBar
 from cayley.systems.adaptive.driving import Law
-from cayley.systems.arguments import check_lists
+from cayley.systems.arguments import check_lists, check_names
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill
@@ -39,7 +39,7 @@ from cayley.systems.rollouts.runs import Run, check_steps
 from cayley.systems.rollouts.stages import compiled_steps
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
-from cayley.wording import did_you_mean, shown
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.compiler.c.c_source import CSource
@@ -70,12 +70,9 @@ class Rollout:
         self.watching = watching
         self.inputs: dict[str, tuple[int, ...]] = {**(law.parameters if law else {}), **{
             n: port.shape for n, port in system.ports.items() if law is None or n != law.drives}}
-        self.parameters = {n: np.shape(self._known(n)) for n in parameters}
-        unknown = [name for name in changing if name not in self.inputs]
-        if unknown:
-            raise SignatureError(
-                f"this rollout has no input {unknown[0]!r} that could change: it has "
-                f"{', '.join(self.inputs) or 'none'}")
+        check_names(system, parameters, system.parameters, "parameter")
+        check_names(system, changing, self.inputs, "input")
+        self.parameters = {n: np.shape(system.parameters[n]) for n in parameters}
         self.changing = tuple(changing)
         self.timed = system.is_timed or watching is not None or (law is not None and law.timed)
         self.holds = law is not None and law.sampled and method.evaluations > 1
@@ -339,13 +336,6 @@ class Rollout:
         """The numbers that are carried at the start, as a kernel."""
         return kernel(f"({self.size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
             lambda x: self.fixed_step.carried(x, self.system.layout))
-
-    def _known(self, name: str) -> ArrayLike:
-        if name not in self.system.parameters:
-            others = f"; it has {', '.join(self.system.parameters) or 'none'}"
-            advice = did_you_mean(name, self.system.parameters, otherwise=others)
-            raise SignatureError(f"{self.system.name} has no parameter {name!r}{advice}")
-        return self.system.parameters[name]
 
     def advance(self, run: Run, points: Array, first: int, every: int, watched: Array | None = None) -> Array | None:
         """From the first of points (..., samples + 1, size) to the others, which are `every` steps apart, from the step

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.iterate import Iterated, iterate
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import Flow, Point, Stage
 from cayley.systems.layout import State
 from cayley.systems.record import Record
-from cayley.systems.text_kernels import named_kernel
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts.rollout import Rollout
