@@ -9,6 +9,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 # uv installs in a third of the time; pip where there is none, or where it does not find the packages
 INSTALL = { $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) $(1)
 
+# Python keeps what it has compiled: uv compiles nothing, and tests start Python often.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help tour test lint lowest programs spec fuzz docs bench clean
 
 help:
