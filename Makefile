@@ -4,7 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+# uv installs in a third of the time; pip where there is none, or where it does not find the packages
+INSTALL = { $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) $(1)
+
+# Python keeps what it has compiled: uv compiles nothing, and tests start Python often.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help tour test lint lowest programs spec fuzz docs bench clean
 
@@ -23,9 +29,10 @@ help:
 tour: $(VENV)/.package
 	@$(BIN)/cayley tour --output build/puma560.html
 
+# Three workers, as tests of pages wait for a browser; each has its own part of the files.
 test: lint programs
 	@echo "pytest"
-	@$(BIN)/python -m pytest -n 2 -q
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -q
 
 # Compilers, a browser and an emulator that tests run. Without root or network the tests that need them are left out by name.
 programs:
@@ -76,17 +83,17 @@ clean:
 
 $(VENV)/.package: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing Cayley and what it needs into $(VENV); the first time this can take a minute."
-	@$(PIP) --editable .
+	@$(call INSTALL,--editable .)
 	@touch $@
 
 $(VENV)/.development: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing Cayley with its test tools and peers into $(VENV); the first time this can take a few minutes."
-	@$(PIP) --editable '.[dev]'
+	@$(call INSTALL,--editable '.[dev]')
 	@touch $@ $(VENV)/.package
 
 $(VENV)/.peers: $(VENV)/.development
 	@echo "Installing the peers of the benchmarks into $(VENV)."
-	@$(PIP) --editable '.[dev,bench]'
+	@$(call INSTALL,--editable '.[dev$(COMMA)bench]')
 	@touch $@
 
 $(VENV)/pyvenv.cfg:

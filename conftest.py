@@ -1,5 +1,6 @@
 """What every test and doctest of the project shares."""
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -29,6 +30,7 @@ def pytest_configure(config):
     entry's key contains the text of the compiler, so none is stale. CAYLEY_TEST_CACHE=cold begins with an empty one.
     Kernels are compiled quickly, but those of tests/compiler, and all of them every night. Each worker has one core:
     threads of OpenBLAS would only wait for each other."""
+    gc.disable()  # until all tests are collected: the collector would look through all modules again and again
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("CAYLEY_COMPILE", "quick")
     if hasattr(config, "workerinput"):
@@ -43,6 +45,13 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     if CACHE in config.stash:
         shutil.rmtree(config.stash[CACHE], ignore_errors=True)
+
+
+def pytest_collection_finish():
+    """Keep modules and tests, which live until the end, from Python's collector of garbage."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

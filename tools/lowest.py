@@ -48,9 +48,12 @@ def install(python: Path, versions: str) -> None:
     venv.create(HOME, with_pip=True)
     constraints = HOME / "constraints.txt"
     constraints.write_text(versions, encoding="utf-8")
-    subprocess.run([
-        python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--constraint", constraints,
-        "--editable", f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    what = ["--constraint", constraints, "--editable", f"{ROOT}[{','.join(EXTRAS)}]"]
+    # uv takes a third of the time, and finds what it finds without pip's settings
+    quick = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python]
+    if subprocess.run([*pip, "uv"]).returncode or subprocess.run([*quick, *what]).returncode:
+        subprocess.run([*pip, *what], check=True)
 
 
 def main() -> None:

@@ -10,6 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 PACKAGES = {
     "libgomp1": "Pinocchio, the first oracle",
@@ -38,7 +40,15 @@ def missing() -> list[str]:
 
 
 def main() -> None:
-    absent = missing()
+    if missing():
+        import fcntl  # which Debian has
+        with (Path(tempfile.gettempdir()) / "cayley-programs.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # `make lowest` may be installing them
+            install(missing())
+
+
+def install(absent: list[str]) -> None:
+    """Install packages, and say of those that cannot be installed what is left out."""
     if not absent:
         return
     print(f"Installing for the tests: {', '.join(absent)}", flush=True)

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -23,13 +23,13 @@ def run(*arguments, cwd=None, code=0, columns=80):
     return done
 
 
-def call(*arguments, code=0, columns=80):
+def call(*arguments, cwd=".", code=0, columns=80):
     """The same within this process, which is quicker."""
     out, err = io.StringIO(), io.StringIO()
     with patch.dict(os.environ, COLUMNS=str(columns), NO_COLOR="1"), patch.object(sys, "argv",
                                                                                   ["cayley", *map(str, arguments)]):
         terminal.output.cache_clear(), terminal.errors.cache_clear()
-        with redirect_stdout(out), redirect_stderr(err):
+        with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
             try:
                 main()
                 ended = 0
@@ -37,6 +37,7 @@ def call(*arguments, code=0, columns=80):
                 ended = error.code or 0
         terminal.output.cache_clear(), terminal.errors.cache_clear()
     assert ended == code, (ended, out.getvalue()[-2000:], err.getvalue()[-2000:])
+    assert "Traceback" not in err.getvalue() + out.getvalue(), err.getvalue()
     return SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue())
 
 

@@ -12,7 +12,7 @@ import cayley as cy
 from cayley.cli.check import examine
 from cayley.model.formats.toml_text import dump_toml
 from cayley.model.formats.urdf_text import dump_urdf
-from cli.processes import call, data, run
+from cli.processes import call, data
 
 URDF, TOML = dump_urdf(cy.load("ur5").tree, leave_out=True), dump_toml(cy.load("planar3r").tree)
 BAD_URDF = """<robot name="bad">
@@ -62,7 +62,7 @@ def lines_of(errors):
 
 def test_every_problem_of_a_urdf_file_with_its_line(tmp_path):
     (tmp_path / "bad.urdf").write_text(BAD_URDF)
-    found = data(run("check", tmp_path / "bad.urdf", "--json", code=1))
+    found = data(call("check", tmp_path / "bad.urdf", "--json", code=1))
     assert not found["usable"] and lines_of(found["errors"]) == [4, 8, 10, 11, 12]
     assert "'revolute'" in found["errors"][2] and "'b'" in found["errors"][3]
     shown = call("check", tmp_path / "bad.urdf", code=1).stdout

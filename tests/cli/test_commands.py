@@ -32,7 +32,7 @@ def test_the_catalogue():
 
 
 def test_what_a_robot_consists_of(tmp_path):
-    arm, found = cy.load("panda_hand"), data(run("info", "panda_hand", "--picture", tmp_path / "hand.png", "--json"))
+    arm, found = cy.load("panda_hand"), data(call("info", "panda_hand", "--picture", tmp_path / "hand.png", "--json"))
     assert [joint["name"] for joint in found["joints"]] == [joint.name for joint in arm.joints]
     assert [body["mass"] for body in found["bodies"]] == [body.mass for body in arm.bodies]
     np.testing.assert_array_equal([joint["upper"] for joint in found["joints"] if joint["upper"]],
@@ -44,7 +44,8 @@ def test_what_a_robot_consists_of(tmp_path):
 
 def test_equations_are_those_of_the_robot():
     arm, q = cy.load("planar2r"), [0.4, -1.1]
-    lines = dict(line.split(" = ", 1) for line in data(run("equations", "planar2r", "--json"))["text"].splitlines()[1:])
+    text = data(call("equations", "planar2r", "--json"))["text"]
+    lines = dict(line.split(" = ", 1) for line in text.splitlines()[1:])
     values = {sympy.Symbol(f"q_{k + 1}"): x for k, x in enumerate(q)}
     assert float(sympy.sympify(lines["M_11"]).subs(values)) == pytest.approx(arm.inertia_matrix(q)[0, 0], rel=1e-5)
     assert "I_1" in call("equations", "planar2r", "--symbols").stdout
@@ -55,7 +56,7 @@ def test_functions_of_a_machine_with_loops_are_written_as_c(tmp_path):
     for name in ("linearize", "constraint_forces"):
         call("export", "four_bar", "--function", name, "--output", tmp_path)
         assert f"four_bar_{name}(" in (tmp_path / f"four_bar_{name}.c").read_text()
-    assert "planar2r has no constraints" in run("export", "planar2r", "--function", "constraint_forces",
+    assert "planar2r has no constraints" in call("export", "planar2r", "--function", "constraint_forces",
                                                 code=2).stderr
 
 
@@ -66,7 +67,7 @@ def test_equations_as_latex_in_a_file(tmp_path):
 
 
 def test_counts_are_those_of_the_kernels_beside_the_published():
-    found = {row["method"]: row for row in data(run("counts", "puma560", "--json"))["methods"]}
+    found = {row["method"]: row for row in data(call("counts", "puma560", "--json"))["methods"]}
     kernel = cy.load("puma560").inverse_dynamics
     assert set(found) == set(kernel.methods)
     for method in ("newton-euler", "luh-walker-paul", "kane"):
@@ -121,7 +122,7 @@ def test_exported_cuda_and_latex_are_the_texts_of_the_kernel():
 
 def test_inverse_kinematics_reaches_the_pose():
     arm = cy.load("puma560")
-    found = data(run("ik", "puma560", 0.5, -0.2, 0.1, "180deg", 0, "-90deg", "--json"))
+    found = data(call("ik", "puma560", 0.5, -0.2, 0.1, "180deg", 0, "-90deg", "--json"))
     pose = arm.pose(found["q"], "tool")
     expected = [[0, -1, 0, 0.5], [-1, 0, 0, -0.2], [0, 0, -1, 0.1], [0, 0, 0, 1]]  # Rz(-90) Rx(180), by hand
     assert found["status"] == "solved"
@@ -146,8 +147,8 @@ def test_a_pose_out_of_reach_is_an_answer_not_a_success():
 def test_a_simulation_is_what_scipy_finds_with_the_forward_dynamics(tmp_path):
     arm = cy.load("planar2r")
     found = data(
-        run("simulate", "planar2r", "--q", "30deg, -0.5", "--qd=-1 0.5", "--tau", "0.1 0.2", "--time", 0.7, "--samples",
-            15, "--plot", tmp_path / "swing.svg", "--save", tmp_path / "swing", "--json"))
+        call("simulate", "planar2r", "--q", "30deg, -0.5", "--qd=-1 0.5", "--tau", "0.1 0.2", "--time", 0.7,
+             "--samples", 15, "--plot", tmp_path / "swing.svg", "--save", tmp_path / "swing", "--json"))
 
     def rates(t, y):
         return np.concatenate([y[2:], arm.forward_dynamics(y[:2], y[2:], [0.1, 0.2])])
@@ -179,7 +180,7 @@ def test_a_report_takes_a_motion_a_load_limits_and_a_law(tmp_path):
     cy.Mechanism.of("rod", bodies, [replace(joint, parent="base", child="rod", placement=np.eye(4))], frames=[tip],
                     gravity=(0, -9.81, 0)).save(tmp_path / "rod.toml")
     (tmp_path / "run.csv").write_text("t,joint2 [deg],tau_1\n0,0,1\n0.5,20,1\n1,60,1\n1.5,80,1\n")
-    found = data(run("report", "rod.toml", "--trajectory", "run.csv", "--payload", "0.5", "--frame", "tip", "--limits",
+    found = data(call("report", "rod.toml", "--trajectory", "run.csv", "--payload", "0.5", "--frame", "tip", "--limits",
                      "30", "--law", "computed-torque", "--json", cwd=tmp_path))
     page = (tmp_path / found["report"]).read_text(encoding="utf-8")
     for words in ("0.5 kg at tip", "along the motion that was given", "payload, unknown to the controller",
@@ -224,14 +225,14 @@ def test_commands_know_closed_machines(tmp_path):
     arm = cy.load("four_bar")
     shown = call("info", "four_bar").stdout
     assert "mobility 1, fully actuated by crank" in " ".join(shown.split()) and widest(shown) <= 80
-    found = {row["method"]: row for row in data(run("counts", "four_bar", "--function", "forward_dynamics", "--json"))[
+    found = {row["method"]: row for row in data(call("counts", "four_bar", "--function", "forward_dynamics", "--json"))[
         "methods"]}
     assert found["projection"]["additions"] == arm.forward_dynamics.using("projection").operations().additions
-    assert not any("published" in row for row in data(run("counts", "four_bar", "--json"))["methods"])
-    motion = data(run("simulate", "four_bar", "--time", 0.3, "--samples", 4, "--json"))
+    assert not any("published" in row for row in data(call("counts", "four_bar", "--json"))["methods"])
+    motion = data(call("simulate", "four_bar", "--time", 0.3, "--samples", 4, "--json"))
     assert motion["status"] == "finished" and np.abs(arm.loops.residual(motion["q"])).max() < 1e-9
     target = arm.pose(arm.loops.close(arm.neutral, fixed={"crank": -0.4}).configuration, "tool")[:3, 3]
-    answer = data(run("ik", "four_bar", *target, "--task", "position", "--json"))
+    answer = data(call("ik", "four_bar", *target, "--task", "position", "--json"))
     assert answer["frame"] == "tool" and np.abs(arm.loops.residual(answer["q"])).max() < 1e-9
     np.testing.assert_allclose(arm.pose(answer["q"], "tool")[:3, 3], target, atol=1e-8)
     arm.save(tmp_path / "bar.toml")
@@ -239,15 +240,15 @@ def test_commands_know_closed_machines(tmp_path):
 
 
 def test_what_a_command_cannot_do_with_loops_is_said_in_a_sentence():
-    failed = run("tour", "four_bar", "--no-report", code=1)
+    failed = call("tour", "four_bar", "--no-report", code=1)
     assert "loop 'pin' is closed" in " ".join(failed.stderr.split()) and not failed.stdout
-    opening = run("simulate", "five_bar", "--qd", "1 0 0 0", code=1)
+    opening = call("simulate", "five_bar", "--qd", "1 0 0 0", code=1)
     assert "'pin' of five_bar opens" in " ".join(opening.stderr.split())
 
 
 def test_a_linkage_from_pairs_and_from_dead_centres(tmp_path):
     pairs = [f"{psi}deg:{phi}deg" for psi, phi in zip((40, 60, 80), (70, 80, 95), strict=True)]
-    found = data(run("synthesise", "four-bar", *pairs, "--picture", tmp_path / "bar.png", "--output",
+    found = data(call("synthesise", "four-bar", *pairs, "--picture", tmp_path / "bar.png", "--output",
                      tmp_path / "bar.toml", "--json"))
     np.testing.assert_allclose(found["parameters"], [1.2468946365, 1.1818457897, 1.0248547668], atol=1e-8)
     assert found["class"] == "double rocker" and found["defects"] == "none"
@@ -260,7 +261,7 @@ def test_a_linkage_from_pairs_and_from_dead_centres(tmp_path):
     assert "cannot be assembled at the inputs 0.523599 rad" in call("synthesise", "four-bar", *unassembled,
                                                                    code=1).stderr
     assert "three or more" in call("synthesise", "four-bar", *pairs[:2], code=1).stderr
-    assert "is not made here" in run("synthesise", "six-bar", "1:2", code=2).stderr
+    assert "is not made here" in call("synthesise", "six-bar", "1:2", code=2).stderr
 
 
 def test_a_library_is_written_from_the_shell(tmp_path):
@@ -270,8 +271,8 @@ def test_a_library_is_written_from_the_shell(tmp_path):
     assert "panda_pose_tool.c" in said and "arduino-cli compile" in said
     assert "float" in (tmp_path / "c" / "src" / "panda_pose_tool.h").read_text()
     assert "panda_pose_tool_batch" in (tmp_path / "c" / "src" / "panda_pose_tool.h").read_text()
-    told = data(run("export", "planar2r", "--function", "jacobian", "--axes", "body", "--folder", tmp_path / "d",
+    told = data(call("export", "planar2r", "--function", "jacobian", "--axes", "body", "--folder", tmp_path / "d",
                     "--precision", "float", "--json"))
     assert any(file.endswith("planar2r_jacobian_tool_body.c") for file in told["files"]) and told["layout"] == "cmake"
-    assert "did you mean 'pose'" in run("export", "planar2r", "--folder", tmp_path, "--kernel", "pos:tool",
+    assert "did you mean 'pose'" in call("export", "planar2r", "--folder", tmp_path, "--kernel", "pos:tool",
                                         code=1).stderr

@@ -5,13 +5,13 @@ import pytest
 
 import cayley as cy
 from cayley.planning import MotionLimits, load_motion, time_optimal
-from cli.processes import call, data, run, widest
+from cli.processes import call, data, widest
 
 WAY = ("0 -0.5 0 -2 0 1.6 0.8", "1 0.3 0 -1 0 1.6 0", "-1 0.3 0.2 -1 0 1.0 0")
 
 
 def test_the_fastest_motion_through_waypoints(tmp_path):
-    found = data(run("trajectory", "panda", *WAY, "--acceleration", "10", "--samples", "11", "--json",
+    found = data(call("trajectory", "panda", *WAY, "--acceleration", "10", "--samples", "11", "--json",
                      "--plot", tmp_path / "move.png", "--save", tmp_path / "move.npz"))
     arm = cy.load("panda")
     points = [[float(word) for word in text.split()] for text in WAY]

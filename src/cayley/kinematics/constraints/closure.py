@@ -270,11 +270,11 @@ class _Search:
 
     def _searched(self, q: Array, time: tuple[float, ...], moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""
+        rows = hold_positions(self.tree)  # closing may move wheels where they would not roll
         for iterations in range(_STEPS):
             e, A = self._opening(q, time)
             if not (np.isfinite(e).all() and np.isfinite(A).all()) or self._is_closed(e, q):
                 return q, iterations
-            rows = hold_positions(self.tree)  # closing may move wheels where they would not roll
             e = (e * self._weights)[rows]
             A = (A * self._weights[:, None] * self.lengths)[rows]
             bend = float(np.abs(e) @ np.linalg.norm(A, axis=1))

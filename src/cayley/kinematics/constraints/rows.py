@@ -18,6 +18,7 @@ zero is then decided in one place, `cayley.compiler.solving.rounding`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from cayley.geometry.batch import first_failure, place
 from cayley.geometry.pose import HERE, Pose
 from cayley.kinematics.elementary import Step, steps_of, ways_between
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.jacobians.velocity import Moving, moving
+from cayley.kinematics.jacobians.velocity import moving
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
@@ -86,15 +87,14 @@ def least_sense(tree: Tree, q: Array, constraints: Sequence[Constraint]) -> Scal
     back."""
     found: Scalar = 1.0
     for each in constraints:
-        for sense in each.senses([_end(steps, np.zeros(tree.nv)) for steps in _ways(tree, each, q)]):
+        for sense in each.senses(_at_rest(_ways(tree, each, q))):
             found = np.minimum(found, sense)
     return found
 
 
 def margins(tree: Tree, q: Array) -> dict[str, Scalar]:
     """How far constraints are from where they lose their directions, by what has happened there, in words."""
-    found = {each.where_lost: each.margin([_end(steps, np.zeros(tree.nv)) for steps in _ways(tree, each, q)])
-             for each in constraints_of(tree)}
+    found = {each.where_lost: each.margin(_at_rest(_ways(tree, each, q))) for each in constraints_of(tree)}
     return {words: margin for words, margin in found.items() if margin is not None}
 
 
@@ -172,7 +172,8 @@ def timed(tree: Tree, inputs: tuple[str, ...]) -> tuple[str, ...]:
 
 def residual_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> Array:
     """The residual of one constraint (rows)."""
-    return _stacked([row.value for row in _rows(tree, constraint, q, np.zeros(tree.nv), t)])
+    rows = constraint.rows(_at_rest(_ways(tree, constraint, q)), coordinates_at_rest(tree, constraint, q, t))
+    return _stacked([row.value for row in rows])
 
 
 def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array, t: Scalar) -> list[Row]:
@@ -197,13 +198,12 @@ def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) 
     """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take
     part are looked at."""
     ways = _ways(tree, constraint, q)
-    motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
-    at_rest = [_seen(end[-1].pose) for end in motions]
+    at_rest = _at_rest(ways)
     named = _named(tree, constraint)
     still = coordinates_at_rest(tree, constraint, q, t)
     columns: dict[int, Any] = {}
-    for side, (steps, found) in enumerate(zip(ways, motions, strict=True)):
-        for column, end in _columns(steps, found):
+    for side, steps in enumerate(ways):
+        for column, end in _columns(steps):
             ends = [end if k == side else other for k, other in enumerate(at_rest)]
             columns[column] = _stacked([row.rate for row in constraint.rows(ends, still)])
     for k, at in enumerate(named):
@@ -232,14 +232,23 @@ def _end(steps: list[Step], qd: Array) -> FrameMotion:
     return FrameMotion(end.pose.R, end.pose.p, end.u, end.w, end.du, end.dw)
 
 
+def _at_rest(ways: list[list[Step]]) -> list[FrameMotion]:
+    return [_seen(_poses(steps)[-1]) for steps in ways]
+
+
 def _seen(pose: Pose) -> FrameMotion:
     return FrameMotion(pose.R, pose.p, _REST, _REST, _REST, _REST)
 
 
-def _columns(steps: list[Step], motions: list[Moving]) -> Iterator[tuple[int, FrameMotion]]:
-    end = motions[-1].pose
-    for step, moved in zip(steps, motions, strict=True):
-        R, p = moved.pose
+def _poses(steps: list[Step]) -> list[Pose]:
+    """The poses of the frames after each step."""
+    return list(accumulate((step.pose for step in steps), Pose.then, initial=HERE))[1:]
+
+
+def _columns(steps: list[Step]) -> Iterator[tuple[int, FrameMotion]]:
+    poses = _poses(steps)
+    end = poses[-1]
+    for step, (R, p) in zip(steps, poses, strict=True):
         for k, column in enumerate(range(step.columns.start, step.columns.stop)):
             turn = R @ step.subspace[3:, k]
             yield column, _seen(end)._replace(u=R @ step.subspace[:3, k] + np.cross(turn, end.p - p), w=turn)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -375,11 +376,18 @@ def turn(axis: Sequence[float] | Array, angle: Scalar) -> Array:
 
 def plane_across(axis: ArrayLike) -> Array:
     """Two unit vectors (2, 3) that make a right-handed frame with a unit axis: x and y themselves for z."""
-    n = np.asarray(axis, dtype=float)
+    return _plane_across(*np.asarray(axis, dtype=float).tolist())
+
+
+@lru_cache(maxsize=1000)
+def _plane_across(*axis: float) -> Array:
+    n = np.array(axis)
     nearest = np.eye(3)[np.argmin(np.abs(n))] if abs(n[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
     first = nearest - (nearest @ n) * n
     first = first / np.linalg.norm(first)
-    return np.stack([first, np.cross(n, first)])
+    plane = np.stack([first, np.cross(n, first)])
+    plane.flags.writeable = False
+    return plane
 
 
 def split(motions: tuple[JointKind, ...], q: Array, sizes: Literal["nq", "nv"]) -> Iterator[Any]:
