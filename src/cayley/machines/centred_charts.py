@@ -36,7 +36,6 @@ from cayley.geometry.motions.dual_vector_parameter import (
     dual_vector_parameter_rate_from_world_velocity,
 )
 from cayley.geometry.rates.charts import chart as rotation_chart
-from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rotations.homogeneous import (
     compose_homogeneous,
     homogeneous_from_matrix,
@@ -44,6 +43,7 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
 )
 from cayley.geometry.tensors.checks import check_orthogonal, check_skew
+from cayley.machines.single_body import half_turns_of
 from cayley.ordinary_equations import IntegrationError, instants_of
 from cayley.showing import brief
 from cayley.systems import Block, Record, State, System, Transition
