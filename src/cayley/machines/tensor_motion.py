@@ -143,7 +143,7 @@ def _state(arm: Array | None, Q: Array, point: Array, velocity: Array, turn: Arr
     """The state of a free body, or of one with an `arm` (n) from a point that is held to its centre of mass; a text.
     `turn` has the entries above the diagonal of its angular velocity tensor in body axes."""
     Phi = Q @ skew_from(turn, len(Q)) @ Q.T
-    return TensorState(*(point, velocity) if arm is None else (point + Q @ arm, Phi @ Q @ arm), Q, Phi)
+    return TensorState(point, velocity, Q, Phi) if arm is None else TensorState(point + Q @ arm, Phi @ Q @ arm, Q, Phi)
 
 
 def _tensor_body(mass: float, J: Array, arm: Array | None) -> System:
