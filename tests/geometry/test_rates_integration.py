@@ -9,7 +9,9 @@ from scipy.linalg import expm
 
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.geometry import rates as cr
+from cayley.geometry.motions import pose_from_dual_quaternion
 from cayley.machines import integrate_attitude
+from cayley.machines.centred_charts import attitude_chart, orthogonal_chart, pose_chart
 from geometry.strategies import matrix_of, unit_quaternions, vectors
 
 CHARTS = ["vector-parameter", "homogeneous"]
@@ -136,6 +138,30 @@ def test_any_start_forwards_and_backwards(q, w, chart, frame, sense):
     turn = expm(sense * 2.0 * cross_matrix(w))
     exact = turn @ matrix_of(q) if frame == "world" else matrix_of(q) @ turn
     np.testing.assert_allclose(path.matrices[-1], exact, rtol=0, atol=1e-9)
+
+
+@pytest.mark.spec("S0-20", "S0-73", "S1-105")
+@pytest.mark.parametrize("frame", ["world", "body"])
+def test_charts_are_systems_that_roll_in_batches(frame):
+    """Many turns in compiled steps, with their recentrings: exponentials of constant velocities."""
+    turns = np.random.default_rng(3).normal(size=(5, 3))
+    many = {"step": 5e-3, "steps": 1600, "every": 1600}
+    run = attitude_chart(frame).rollout()({"reference": [1.0, 0.0, 0.0, 0.0]}, inputs={"velocity": turns}, **many)
+    slides = np.concatenate([turns[::-1], turns], axis=1)
+    start = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    moved = pose_chart(frame).rollout()({"reference": start}, inputs={"velocity": slides}, **many)
+    skew = np.zeros((5, 4, 4))
+    skew[:, :3, :3] = [cross_matrix(w) for w in turns]
+    skew[:, 3, :3], skew[:, :3, 3] = turns, -turns
+    tensors = orthogonal_chart(4, frame).rollout()({"reference": np.eye(4)}, inputs={"velocity": skew}, **many)
+    assert (run.log.count > 2).all() and (tensors.log.count > 2).all()
+    for k, w in enumerate(turns):
+        np.testing.assert_allclose(matrix_of(run.outputs["place"][k, -1]), expm(8.0 * cross_matrix(w)), atol=2e-7)
+        twist = np.zeros((4, 4))
+        twist[:3, :3], twist[:3, 3] = cross_matrix(w), slides[k, :3]
+        pose = pose_from_dual_quaternion(moved.outputs["place"][k, -1])
+        np.testing.assert_allclose(pose, expm(8.0 * twist), atol=2e-7)
+        np.testing.assert_allclose(tensors.outputs["place"][k, -1], expm(8.0 * skew[k]), atol=2e-7)
 
 
 def test_a_body_that_starts_and_ends_in_half_turns():

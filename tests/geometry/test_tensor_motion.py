@@ -206,6 +206,25 @@ def test_forces_and_moments():
     near(held.energy[1], held.energy[0], 1e-9)
 
 
+@pytest.mark.spec("S1-105")
+def test_a_body_goes_back_the_way_it_came():
+    """Under forces and moments of the time and of the state, friction among them; of one dimension, too."""
+    J, w = random_euler_tensor(4, 3), random_skew(4, 5)
+    acting = {"force": lambda t, state: np.array([t, 0.3, -0.2, 0.0]) - 0.4 * state.velocity,
+              "moment": lambda t, state: w * np.cos(t) - 0.3 * state.angular_velocity}
+    there = simulate_by_tensors(1.4, J, [0.5, 1.0, 1.7], orientation=random_orthogonal(4, 2), angular_velocity=w,
+                                position=[1.0, 0.0, 0.0, 2.0], velocity=[1.0, -1.0, 0.0, 0.5], **acting)
+    back = simulate_by_tensors(1.4, J, [1.7, 1.0, 0.5], orientation=there.orientation[-1],
+                               angular_velocity=there.angular_velocity[-1], position=there.position[-1],
+                               velocity=there.velocity[-1], **acting)
+    for name in ("position", "velocity", "acceleration", "orientation", "angular_velocity", "angular_acceleration"):
+        near(getattr(back, name)[::-1], getattr(there, name), 1e-9)
+    line = simulate_by_tensors(2.0, [[0.3]], [0.0, 1.0], orientation=[[-1.0]], angular_velocity=[[0.0]],
+                               velocity=[1.0], force=lambda t, state: [2.0])
+    near(line.position[:, 0], [0.0, 1.5], 1e-12)
+    near(line.orientation[:, 0, 0], [-1.0, -1.0], 1e-15)
+
+
 def test_what_is_no_motion_of_a_body():
     J, still = np.diag([0.1, 0.2, 0.3]), np.zeros(3)
     with pytest.raises(ConventionError, match="frame='space'"):

@@ -279,6 +279,25 @@ def test_digital_sensors(law):
 
 
 @pytest.mark.spec("S1-116")
+def test_errors_are_systems_between_any_law_and_its_arm():
+    """Without gravity an arm rests where its sensors see the target; half the gain is half the stiffness."""
+    arm = cy.load("planar2r").with_gravity((0.0, 0.0, 0.0))
+    offset, target = np.array([0.02, -0.01]), np.array([0.5, -0.3])
+    pd = arm.control.pd(80.0, 20.0).renamed({"q": "measured_q", "qd": "measured_qd", "tau": "wanted_tau"})
+    start = {"q": np.zeros(2), "qd": np.zeros(2)}
+    ends = []
+    for gain, law in ((1.0, pd), (0.5, pd), (1.0, pd.with_parameters({"kp": 40.0, "kd": 10.0}))):
+        loop = cy.connect(arm, SensorErrors(offset=offset).system(arm), law, ActuatorErrors(gain=gain).system(arm))
+        found = loop.simulate(start, until=0.2, inputs={"target": target}, progress=False)
+        ends.append(np.concatenate([found.end["q"], found.end["qd"]]))
+    close(ends[1], ends[2], 1e-9)
+    assert np.abs(ends[0] - ends[1]).max() > 1e-2
+    rest = cy.connect(arm, SensorErrors(offset=offset).system(arm), pd, ActuatorErrors().system(arm)).simulate(
+        start, until=30.0, inputs={"target": target}, progress=False).end["q"]
+    close(rest, target - offset, 1e-8)
+
+
+@pytest.mark.spec("S1-116")
 def test_switches_that_are_wrong_are_named(law):
     wrong = {
         "measured at the": ErrorSources(measured="tool"),

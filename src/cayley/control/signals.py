@@ -12,7 +12,9 @@ of `law.step` and of `law.c_source`, with the mechanism moving on meanwhile:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -23,8 +25,9 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_of
 from cayley.dynamics.rigid_links.drives import DriveSpring, ties
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.model.configuration_space import configuration_step
 from cayley.model.tree import Tree
-from cayley.systems import Block, Record, State, System, Transition, connect
+from cayley.systems import Block, Port, Record, State, System, Transition, connect
 from cayley.systems.layout import as_vector
 from cayley.wording import shown
 
@@ -83,6 +86,87 @@ def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: st
     return System(name, inputs={signal: len(given)}, outputs={f"measured_{signal}": len(given)},
                   parameters={"resolution": turn / given},
                   output=lambda t, x, u, p: p.resolution * np.floor(u[signal] / p.resolution + 0.5))
+
+
+@dataclass(frozen=True)
+class SensorErrors:
+    """Errors of the measured q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`, the standard
+    deviations `noise` and `rate_noise`, and the `resolution` to which q is rounded. Noise is drawn anew at each look of
+    a digital controller, the same for the same `seed`."""
+
+    offset: ArrayLike = 0.0
+    rate_offset: ArrayLike = 0.0
+    resolution: ArrayLike = 0.0
+    noise: ArrayLike = 0.0
+    rate_noise: ArrayLike = 0.0
+    seed: int = 0
+
+    @property
+    def digital(self) -> bool:
+        """True if these errors need a digital controller."""
+        return any(np.any(x) for x in (self.resolution, self.noise, self.rate_noise))
+
+    def system(self, arm: ArmLike) -> System:
+        """The sensors of an arm: `q` and `qd` go out as `measured_q` and `measured_qd`, with the standard normal inputs
+        `drawn` and `drawn_rate` (nv), zero if nothing gives them.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> SensorErrors(offset=0.01, resolution=1e-3).system(load_robot("planar2r"))
+        <system sensors: inputs q, qd, drawn, drawn_rate; outputs measured_q, measured_qd>
+        """
+        tree = tree_of(arm)
+        of = _by_velocity(self, tree)
+        coarse, steps = np.flatnonzero(of["resolution"]), of["resolution"][of["resolution"] > 0]
+        if len(coarse) and tree.nq != tree.nv:
+            raise SignatureError(f"{tree.name} has attitudes, whose quaternions are not rounded: leave the resolution "
+                                 "out")
+
+        def measured(t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
+            q = symbols(configuration_step(tree, u.q, of["offset"] + of["noise"] * u.drawn)).copy()
+            q[coarse] = steps * np.floor(q[coarse] / steps + 0.5)
+            return {"measured_q": q, "measured_qd": u.qd + of["rate_offset"] + of["rate_noise"] * u.drawn_rate}
+
+        drawn = Port((tree.nv,), default=0.0)
+        return System("sensors", inputs={"q": tree.nq, "qd": tree.nv, "drawn": drawn, "drawn_rate": drawn},
+                      outputs={"measured_q": tree.nq, "measured_qd": tree.nv}, output=measured)
+
+    def draws(self, count: int, period: float, start: float = 0.0) -> dict[str, Callable[..., Array]]:
+        """The inputs `drawn` and `drawn_rate` (count) of a run, the same whenever they are asked for within a period.
+        """
+        @lru_cache(maxsize=2)
+        def normal(which: int, look: int) -> Array:
+            return np.random.default_rng([self.seed, which, look + 2**31]).normal(size=count)
+
+        return {name: lambda t, *_, which=which: normal(which, round((t - start) / period))
+                for which, name in enumerate(("drawn", "drawn_rate"))}
+
+
+@dataclass(frozen=True)
+class ActuatorErrors:
+    """Errors of the forces (nv) that a law asks for: gain times force plus `offset`, at most `limit`."""
+
+    gain: ArrayLike = 1.0
+    offset: ArrayLike = 0.0
+    limit: ArrayLike = np.inf
+
+    def system(self, arm: ArmLike) -> System:
+        """The actuators of an arm: `wanted_tau` (nv) goes out as `tau`."""
+        tree = tree_of(arm)
+        of = _by_velocity(self, tree)
+        return System("actuators", inputs={"wanted_tau": tree.nv}, outputs={"tau": tree.nv}, output=lambda t, x, u, p: (
+            np.minimum(np.maximum(of["gain"] * u.wanted_tau + of["offset"], -of["limit"]), of["limit"])))
+
+
+def _by_velocity(errors: SensorErrors | ActuatorErrors, tree: Tree) -> dict[str, Array]:
+    """The numbers (nv) of errors by their names."""
+    found = {name: numbers_of(value, name) for name, value in vars(errors).items()}
+    for name, given in found.items():
+        if given.shape not in ((), (1,), (tree.nv,)) or np.isnan(given).any():
+            raise SignatureError(f"{name} is a number, or one for each of the {tree.nv} velocities of {tree.name}, not "
+                                 f"{shown(given)}")
+        if name in ("resolution", "noise", "rate_noise", "limit") and (given < 0).any():
+            raise SignatureError(f"{name} is not negative, not {shown(given)}")
+    return {name: np.broadcast_to(given, (tree.nv,)) for name, given in found.items()}
 
 
 def check_sampling(period: float, late: int) -> None:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal, NamedTuple, TypeVar
+from functools import cached_property, partial
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from cayley.geometry.motions.dual_vector_parameter import (
     dual_vector_parameter_rate_from_world_velocity,
 )
 from cayley.geometry.rates.charts import chart as rotation_chart
-from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rotations.homogeneous import (
     compose_homogeneous,
     homogeneous_from_matrix,
@@ -44,6 +43,7 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
 )
 from cayley.geometry.tensors.checks import check_orthogonal, check_skew
+from cayley.machines.single_body import half_turns_of
 from cayley.ordinary_equations import IntegrationError, instants_of
 from cayley.showing import brief
 from cayley.systems import Block, Record, State, System, Transition
@@ -57,30 +57,19 @@ Velocity = Callable[[float], Array]
 Path = TypeVar("Path", bound="ChartPath")
 
 
-class CentredChart(NamedTuple):
-    """A chart about a reference: the shapes of c and of the reference, the place that is `seen` as c from a reference,
-    a text for any leading axes, and the square of the tangent of half the angle by which c has turned."""
+def _centred(name: str, c: Shape, reference: Shape, velocity: PortLike, rate: Product, seen: Product,
+             turned: Callable[[Array], Scalar]) -> System:
+    """A chart about a reference, with the place that is `seen` as c from a reference, a text for any leading axes, and
+    the square of the tangent of half the angle by which c has `turned`."""
+    def moved(t: float, x: Record, u: Record, p: Record) -> dict[str, Array]:
+        return {"reference": seen(x.reference, x.c), "c": np.zeros(c)}
 
-    c: Shape
-    reference: Shape
-    seen: Product
-    turned: Callable[[Array], Scalar]
-
-    def system(self, name: str, inputs: Mapping[str, PortLike], rates: Callable[[Record, Record], dict[str, Array]], *,
-               state: Mapping[str, Block] | None = None, outputs: Mapping[str, PortLike] | None = None,
-               output: Callable[[Record, Record], dict[str, Array]] | None = None) -> System:
-        """The system with the blocks `c`, `reference` and `state`, whose `rates(x, u)` are those of all blocks but the
-        reference. Its output is the `place`, unless others are given."""
-        def moved(t: float, x: Record, u: Record, p: Record) -> dict[str, Array]:
-            return {"reference": self.seen(x.reference, x.c), "c": np.zeros(self.c)}
-
-        found = output or (lambda x, u: {"place": self.seen(x.reference, x.c)})
-        return System(
-            name, state={"c": Block(self.c, default=0.0), "reference": Block(self.reference), **(state or {})},
-            inputs=inputs, outputs=outputs or {"place": self.reference}, output=lambda t, x, u, p: found(x, u),
-            derivative=lambda t, x, u, p: {**rates(x, u), "reference": np.zeros(self.reference)},
-            transitions=[Transition("recentring", lambda t, x, u, p: self.turned(x.c) - 1.0, "rising", jump=moved,
-                                    counted=False)])
+    return System(
+        name, state={"c": Block(c, default=0.0), "reference": Block(reference)}, inputs={"velocity": velocity},
+        outputs={"place": reference}, output=lambda t, x, u, p: {"place": seen(x.reference, x.c)},
+        derivative=lambda t, x, u, p: {"c": rate(x.c, u.velocity), "reference": np.zeros(reference)},
+        transitions=[Transition("recentring", lambda t, x, u, p: turned(x.c) - 1.0, "rising", jump=moved,
+                                counted=False)])
 
 
 def attitude_chart(frame: Frame) -> System:
@@ -90,8 +79,7 @@ def attitude_chart(frame: Frame) -> System:
         one = np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1)
         return normalize_homogeneous.unchecked(_ordered(compose_homogeneous.unchecked, frame)(reference, one))
 
-    return CentredChart((3,), (4,), seen, lambda c: c @ c).system(
-        "attitude", {"velocity": (3, "rad/s")}, lambda x, u: {"c": _rate("vector_parameter", frame)(x.c, u.velocity)})
+    return _centred("attitude", (3,), (4,), (3, "rad/s"), _rate("vector_parameter", frame), seen, lambda c: c @ c)
 
 
 def pose_chart(axes: Frame) -> System:
@@ -104,27 +92,29 @@ def pose_chart(axes: Frame) -> System:
         one = np.concatenate([np.broadcast_to([[1.0], [0.0]], (*c.shape[:-1], 1)), c], axis=-1)
         return normalize_dual_quaternion.unchecked(_ordered(dual_quaternion_product, axes)(reference, one))
 
-    return CentredChart((2, 3), (2, 4), seen, lambda c: c[0] @ c[0]).system(
-        "pose", {"velocity": 6}, lambda x, u: {"c": rate(x.c, np.stack([u.velocity[3:], u.velocity[:3]]))})
+    return _centred("pose", (2, 3), (2, 4), 6, lambda c, twist: rate(c, np.stack([twist[3:], twist[:3]])), seen,
+                    lambda c: c[0] @ c[0])
 
 
-def orthogonal_chart(n: int, frame: Frame) -> CentredChart:
-    """The chart of orthogonal tensors (n, n): `c` has the entries of X above its diagonal."""
+def orthogonal_chart(n: int, frame: Frame) -> System:
+    """An orthogonal tensor (n, n) with the `velocity` Phi (n, n) [rad/s], skew, in the axes of the `frame`: `c`, the
+    entries of X above its diagonal, about the `reference` (n, n). The output `place` is Q."""
     one = np.eye(n)
 
-    def seen(reference: Array, c: Array) -> Array:
-        X = skew_from(c, n)
-        Q = _ordered(np.matmul, frame)(reference, np.linalg.solve(one - X, one + X))
-        return Q @ (1.5 * one - 0.5 * np.swapaxes(Q, -1, -2) @ Q)  # without the rounding of the products that made it
+    def rate(c: Array, Phi: Array) -> Array:
+        X = skew_from(c, n) if frame == "body" else -skew_from(c, n)
+        return ((one + X) @ Phi @ (one - X))[np.triu_indices(n, 1)] / 2
 
-    return CentredChart((n * (n - 1) // 2,), (n, n), seen, lambda c: c @ c)
+    return _centred("orthogonal tensor", (n * (n - 1) // 2,), (n, n), (n, n), rate, partial(orthogonal_place, frame),
+                    lambda c: c @ c)
 
 
-def orthogonal_rate(c: Array, Phi: Array, frame: Frame) -> Array:
-    """The rate of the chart of an orthogonal tensor with the angular velocity tensor Phi (n, n) in these axes."""
-    one, X = np.eye(len(Phi)), skew_from(c, len(Phi))
-    rate = (one - X) @ Phi @ (one + X) if frame == "world" else (one + X) @ Phi @ (one - X)
-    return rate[np.triu_indices(len(Phi), 1)] / 2
+def orthogonal_place(frame: Frame, reference: Array, c: Array) -> Array:
+    """Q (..., n, n) of a reference (n, n) and the entries of X above its diagonal, in the axes of the frame; a text."""
+    one = np.eye(reference.shape[-1])
+    X = skew_from(c, len(one))
+    Q = _ordered(np.matmul, frame)(reference, np.linalg.solve(one - X, one + X))
+    return Q @ (1.5 * one - 0.5 * np.swapaxes(Q, -1, -2) @ Q)  # without the rounding of the products that made it
 
 
 @dataclass(frozen=True)
@@ -153,16 +143,18 @@ class ChartPath(HoldsFunctions):
 
     @classmethod
     def of(cls: type[Path], system: System, start: Mapping[str, ArrayLike], times: ArrayLike, what: str,
-           inputs: Callable[[float], Mapping[str, Callable[..., ArrayLike]]], *, rtol: float, atol: float,
+           inputs: Mapping[str, Callable[..., ArrayLike]] | Velocity, *, rtol: float, atol: float,
            method: str = "DOP853", turning: Velocity | None = None, sampled: bool = False) -> Path:
-        """The run from the first of the times to the last, with `inputs(sense)` and samples at the steps, or at the
-        times if it is `sampled`. `IntegrationError` when the integrator gives up."""
+        """The run from the first of the times to the last with its inputs, functions of sense * t and of the blocks,
+        or with a velocity, a function of t; samples are at the steps, or at the times if it is `sampled`.
+        `IntegrationError` when the integrator gives up."""
         instants = instants_of(times)
         sense = float(np.sign(instants[-1] - instants[0]))
+        acting = {"velocity": lambda s, *_: sense * inputs(sense * s)} if callable(inputs) else inputs
         # The error of a step is a mean over blocks that stand still, too, and charts are left between two steps, where
         # the solver interpolates with a larger error: a twentieth of the tolerance.
         run = system.simulate(start, start=sense * instants[0], until=None if sampled else sense * instants[-1],
-                              times=sense * instants if sampled else None, inputs=inputs(sense), atol=0.05 * atol,
+                              times=sense * instants if sampled else None, inputs=acting, atol=0.05 * atol,
                               rtol=max(0.05 * rtol, 1e-13), method=method, progress=False)
         if not run.finished:
             raise IntegrationError(f"{what} could not be integrated beyond t = {sense * run.t[-1]:.6g}: {run.message}")
@@ -297,7 +289,7 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     system, name = (attitude_chart(frame), "reference") if chart == "vector-parameter" else (System(
         "attitude", state={"place": 4}, inputs={"velocity": (3, "rad/s")},
         derivative=lambda t, x, u, p: _rate("homogeneous", frame)(x.place, u.velocity)), "place")
-    return AttitudePath.of(system, {name: h}, times, "the attitude", _driven(velocity), rtol=rtol, atol=atol,
+    return AttitudePath.of(system, {name: h}, times, "the attitude", velocity, rtol=rtol, atol=atol,
                            method=method, turning=velocity)
 
 
@@ -318,7 +310,7 @@ def integrate_pose(twist: Callable[[float], ArrayLike], start: ArrayLike, times:
     _check_axes("axes", axes, "the twist")
     velocity = _finite(twist, 6, "the twist at t = {:.6g} is {}: six finite numbers, (v; w), are needed")
     return IntegratedPoses.of(pose_chart(axes), {"reference": dual_quaternion_from_pose(start)}, times, "the pose",
-                              _driven(velocity), rtol=rtol, atol=atol, method=method,
+                              velocity, rtol=rtol, atol=atol, method=method,
                               turning=lambda t: velocity(t)[3:])
 
 
@@ -345,18 +337,11 @@ def integrate_orthogonal(angular_velocity: Callable[[float], ArrayLike], start: 
     def velocity(t: float) -> Array:
         return skew_tensor(angular_velocity(t), n, f"the angular velocity at t = {t:.6g}")
 
-    system = orthogonal_chart(n, frame).system(
-        "orthogonal tensor", {"velocity": (n, n)}, lambda x, u: {"c": orthogonal_rate(x.c, u.velocity, frame)})
-    path = ChartPath.of(system, {"reference": Q0}, times, "the orthogonal tensor", _driven(velocity), rtol=rtol,
-                        atol=atol)
+    path = ChartPath.of(orthogonal_chart(n, frame), {"reference": Q0}, times, "the orthogonal tensor",
+                        velocity, rtol=rtol, atol=atol)
     Q, given = path.places(path.times), np.stack([velocity(t) for t in path.times])
     return OrthogonalPath(path.times, Q, given if frame == "world" else Q @ given @ np.swapaxes(Q, -1, -2),
                           len(path.recentrings))
-
-
-def _driven(velocity: Velocity) -> Callable[[float], dict[str, Callable[..., Array]]]:
-    """The input `velocity` of a run in either sense of the time."""
-    return lambda sense: {"velocity": lambda s, *blocks: sense * velocity(sense * s)}
 
 
 def _finite(given: Callable[..., ArrayLike], size: int, complaint: str) -> Velocity:

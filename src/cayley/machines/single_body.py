@@ -12,6 +12,7 @@ Sources: Ruggiu 3.2.1-3.2.2, (3.30)-(3.33); Mladenova (81), (89)-(104), (157); s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,7 +26,6 @@ from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import check_invertible_inertia
 from cayley.geometry.inertia.thrusters import check_thrusters
 from cayley.geometry.manifolds import UNIT_QUATERNION
-from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rotations.quaternion import rotate_by_quaternion
 from cayley.systems.layout import State
 from cayley.systems.ports import Block
@@ -181,6 +181,44 @@ def half_turns(run: Trajectory, block: str = "orientation", *, nearest: float = 
     count = int(max(8 * len(times), 10 * turned, 10 * fastest * span, 200))
     grid = np.union1d(times, np.linspace(times[0], times[-1], count))
     return half_turns_of(lambda t: np.asarray(run.at(t)[block])[..., 0], grid, nearest=nearest)
+
+
+def half_turns_of(w: Callable[[Array], Array], grid: Array, *, nearest: float,
+                  rate: Callable[[float], float] | None = None) -> Array:
+    """The zeros of the scalar part `w` of a unit homogeneous form, in the order of the grid, which is fine enough that
+    w has at most one between two neighbours. Where w changes its sign a half-turn is crossed; where |w| goes down to
+    zero and up again it is touched. An integrated w is known to some 1e-10 only, so that a touch may look like a near
+    miss, or like two crossings: where |w| stays below `nearest` they are one half-turn, where the `rate` of w, if that
+    is known to any factor that keeps its sign, is zero, or else in the middle."""
+    from scipy.optimize import brentq, minimize_scalar  # only those who integrate should wait for it
+    values = w(grid)
+    size = np.abs(values)
+
+    def at(t: float) -> float:
+        return float(w(np.array([t]))[0])
+
+    def zero(of: Callable[[float], float], low: float, high: float) -> float:
+        return float(brentq(of, low, high, xtol=1e-14, rtol=8.9e-16))
+
+    def turning(low: float, high: float, otherwise: float) -> float:
+        return otherwise if rate is None or not rate(low) * rate(high) < 0 else zero(rate, low, high)
+
+    found = [zero(at, grid[k], grid[k + 1]) for k in np.flatnonzero(values[:-1] * values[1:] < 0)]
+    found += [float(t) for t in (grid[0], grid[-1]) if abs(at(t)) <= nearest]
+    nearer = [(size[1:-1] <= size[beside]) & (values[1:-1] * values[beside] >= 0)
+              for beside in (slice(None, -2), slice(2, None))]
+    for k in np.flatnonzero(nearer[0] & nearer[1]) + 1:
+        low, high = sorted((float(grid[k - 1]), float(grid[k + 1])))
+        best = minimize_scalar(lambda t: abs(at(t)), bounds=(low, high), method="bounded", options={"xatol": 1e-12})
+        place = min((float(best.x), float(grid[k])), key=lambda t: abs(at(t)))
+        found += [turning(low, high, place)] if abs(at(place)) <= nearest else []
+    kept: list[tuple[float, float]] = []
+    for t in sorted(found, key=lambda t: abs(t - grid[0])):
+        if kept and np.abs(w(np.linspace(kept[-1][1], t, 9))).max() <= nearest:
+            kept[-1] = kept[-1][0], t
+        else:
+            kept.append((t, t))
+    return np.array([turning(first, last, first + (last - first) / 2) for first, last in kept])
 
 
 def _accelerated(J: Array, w: Array, torque: Array) -> Array:

@@ -23,9 +23,10 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
-from cayley.machines.centred_charts import ChartPath, orthogonal_chart, orthogonal_rate, skew_from, skew_tensor
+from cayley.machines.centred_charts import ChartPath, orthogonal_chart, orthogonal_place, skew_from, skew_tensor
+from cayley.ordinary_equations import instants_of
 from cayley.showing import brief
-from cayley.systems import Block, Port, Record, System
+from cayley.systems import Block, Port, Record, System, connect
 
 
 class TensorState(NamedTuple):
@@ -115,79 +116,73 @@ def simulate_by_tensors(mass: float, euler_tensor: ArrayLike, times: ArrayLike, 
     if pivot is not None and velocity is not None:
         raise GeometryError("a body that is held at a pivot has the velocity of its turning: leave the velocity out")
     turn = Q0.T @ skew_tensor(angular_velocity, n, "the angular velocity") @ Q0
-    start = {"reference": Q0, "turn": turn[np.triu_indices(n, 1)],
+    instants = instants_of(times)
+    sense = float(np.sign(instants[-1] - instants[0]))
+    start = {"reference": Q0, "turn": sense * turn[np.triu_indices(n, 1)],
              "point": _vector(np.zeros(n) if position is None else position, n, "position"),
-             "point_velocity": _vector(np.zeros(n) if velocity is None else velocity, n, "velocity")}
-    body = _Body(mass, J, None if pivot is None else _vector(pivot, n, "pivot"))
+             "point_velocity": sense * _vector(np.zeros(n) if velocity is None else velocity, n, "velocity")}
+    arm = None if pivot is None else -_vector(pivot, n, "pivot")  # from the pivot to the centre of mass
 
-    def inputs(sense: float) -> dict[str, Callable[..., Array]]:
-        def acting(given: Given, checked: Callable[[ArrayLike, int, str], Array], word: str) -> Callable[..., Array]:
-            def value(s: float, *blocks: Array) -> Array:
-                p, v, Q, Phi = body.state(*blocks)
-                return checked(given(sense * s, TensorState(p, sense * v, Q, sense * Phi)), n,
-                               f"{word} at t = {sense * s:.6g}")
+    def acting(given: Given, checked: Callable[[ArrayLike, int, str], Array], word: str) -> Callable[..., Array]:
+        def value(s: float, c: Array, reference: Array, point: Array, velocity: Array, turn: Array) -> Array:
+            state = _state(arm, orthogonal_place("body", reference, c), point, sense * velocity, sense * turn)
+            return checked(given(sense * s, state), n, f"{word} at t = {sense * s:.6g}")
 
-            return value
+        return value
 
-        return {**({} if force is None else {"force": acting(force, _vector, "force")}),
-                **({} if moment is None else {"moment": acting(moment, skew_tensor, "the moment")})}
-
-    path = ChartPath.of(body.system(), start, times, "the motion", inputs, rtol=rtol, atol=atol, sampled=True)
-    found = {name: path.sense * value if name in ("velocity", "angular_velocity") else value
-             for name, value in path.run.outputs.items()}
+    inputs = {**({} if force is None else {"force": acting(force, _vector, "force")}),
+              **({} if moment is None else {"moment": acting(moment, skew_tensor, "the moment")})}
+    path = ChartPath.of(_tensor_body(mass, J, arm), start, instants, "the motion", inputs, rtol=rtol, atol=atol,
+                        sampled=True)
+    found = {name: sense * value if name in ("velocity", "angular_velocity") else value
+             for name, value in path.run.outputs.items() if name != "turning"}
     return TensorTrajectory(mass, J, path.times, **found)
 
 
-class _Body:
-    """A body that is free or held at a `pivot`: its state of the blocks of its system, and that system, whose chart is
-    that of its orientation, `point` and `point_velocity` (n) those of its centre of mass or of its pivot, and `turn`
-    the entries above the diagonal of its angular velocity tensor in body axes."""
+def _state(arm: Array | None, Q: Array, point: Array, velocity: Array, turn: Array) -> TensorState:
+    """The state of a free body, or of one with an `arm` (n) from a point that is held to its centre of mass; a text.
+    `turn` has the entries above the diagonal of its angular velocity tensor in body axes."""
+    Phi = Q @ skew_from(turn, len(Q)) @ Q.T
+    return TensorState(point, velocity, Q, Phi) if arm is None else TensorState(point + Q @ arm, Phi @ Q @ arm, Q, Phi)
 
-    def __init__(self, mass: float, J: Array, pivot: Array | None) -> None:
-        if not (np.isfinite(mass) and mass > 0):
-            raise GeometryError(f"the mass of the body is {mass}: it must be positive")
-        n = len(J)
-        self.mass, self.n, self.free = mass, n, pivot is None
-        self.chart = orthogonal_chart(n, "body")
-        self.r = np.zeros(n) if pivot is None else -pivot  # from the point about which it turns to the centre of mass
-        self.about_point = J + mass * np.outer(self.r, self.r)  # (4.3.12)
-        moments, self.axes = np.linalg.eigh(self.about_point)
-        self.sums = moments[:, None] + moments + np.diag(np.full(n, np.inf))  # the diagonal of Phi' is zero
-        if n > 1 and self.sums.min() <= 1e-14 * 2 * moments.max():
-            raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
-                                f"moments {moments} of its Euler tensor are zero")
 
-    def state(self, c: Array, reference: Array, point: Array, point_velocity: Array, turn: Array) -> TensorState:
-        """The state of blocks; a text."""
-        Q = self.chart.seen(reference, c)
-        Phi, arm = Q @ skew_from(turn, self.n) @ Q.T, Q @ self.r
-        return TensorState(point + arm, point_velocity if self.free else Phi @ arm, Q, Phi)
+def _tensor_body(mass: float, J: Array, arm: Array | None) -> System:
+    """The body as a system: the chart of its orientation, connected with its `point`, the centre of mass or the one
+    that is held, the velocity of that and `turn`, under the `force` (n) at its centre of mass and the `moment` (n, n).
+    """
+    if not (np.isfinite(mass) and mass > 0):
+        raise GeometryError(f"the mass of the body is {mass}: it must be positive")
+    n = len(J)
+    r = np.zeros(n) if arm is None else arm
+    about_point = J + mass * np.outer(r, r)  # (4.3.12)
+    moments, axes = np.linalg.eigh(about_point)
+    sums = moments[:, None] + moments + np.diag(np.full(n, np.inf))  # the diagonal of Phi' is zero
+    if n > 1 and sums.min() <= 2e-14 * moments.max():
+        raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
+                            f"moments {moments} of its Euler tensor are zero")
+    vector, tensor = (n,), (n, n)
+    shapes = {"position": vector, "velocity": vector, "acceleration": vector, "angular_velocity": tensor,
+              "angular_acceleration": tensor, "reaction": vector, "turning": tensor}
 
-    def system(self) -> System:
-        """The system, with the `force` (n) at its centre of mass and the `moment` (n, n), zero where none is given."""
-        vector, tensor = (self.n,), (self.n, self.n)
-        shapes = {"position": vector, "velocity": vector, "acceleration": vector, "orientation": tensor,
-                  "angular_velocity": tensor, "angular_acceleration": tensor, "reaction": vector}
-        return self.chart.system(
-            "body", {"force": Port(vector, default=0.0), "moment": Port(tensor, default=0.0)},
-            lambda x, u: self._motion(x, u)[0], outputs=shapes,
-            state={"point": Block(vector), "point_velocity": Block(vector), "turn": Block(self.chart.c)},
-            output=lambda x, u: dict(zip(shapes, self._motion(x, u)[1], strict=True)))
-
-    def _motion(self, x: Record, u: Record) -> tuple[dict[str, Array], tuple[Array, ...]]:
-        """The rates of the blocks, and the outputs; a text."""
-        position, v, Q, Phi = self.state(x.c, x.reference, x.point, x.point_velocity, x.turn)
-        turn, arm, F = skew_from(x.turn, self.n), Q @ self.r, u.force
-        squared = turn @ turn
-        about = Q.T @ (u.moment + np.outer(F, arm) - np.outer(arm, F)) @ Q  # (4.3.36)
-        left = self.axes.T @ (about - (squared @ self.about_point - self.about_point @ squared)) @ self.axes
-        change = self.axes @ (left / self.sums) @ self.axes.T
+    def motion(x: Record, u: Record) -> tuple[dict[str, Array], tuple[Array, ...]]:
+        """The rates of the blocks, and the outputs."""
+        Q, F, turn = u.orientation, u.force, skew_from(x.turn, n)
+        now, squared = _state(arm, Q, x.point, x.point_velocity, x.turn), turn @ turn
+        about = Q.T @ (u.moment + np.outer(F, Q @ r) - np.outer(Q @ r, F)) @ Q  # (4.3.36)
+        left = axes.T @ (about - (squared @ about_point - about_point @ squared)) @ axes
+        change = axes @ (left / sums) @ axes.T
         Psi = Q @ (change + squared) @ Q.T  # (4.2.8)
-        a = F / self.mass if self.free else Psi @ arm
-        moved = (v, a) if self.free else (np.zeros(self.n), np.zeros(self.n))
-        rates = {"c": orthogonal_rate(x.c, turn, "body"), "point": moved[0], "point_velocity": moved[1],
-                 "turn": change[np.triu_indices(self.n, 1)]}
-        return rates, (position, v, a, Q, Phi, Psi, self.mass * a - F)
+        a = F / mass if arm is None else Psi @ Q @ r
+        moved = (now.velocity, a) if arm is None else (np.zeros(n), np.zeros(n))
+        return (dict(zip(("point", "point_velocity", "turn"), (*moved, change[np.triu_indices(n, 1)]), strict=True)),
+                (now.position, now.velocity, a, now.angular_velocity, Psi, mass * a - F, turn))
+
+    body = System(
+        "body", state={"point": vector, "point_velocity": vector, "turn": Block((n * (n - 1) // 2,))},
+        inputs={"orientation": tensor, "force": Port(vector, default=0.0), "moment": Port(tensor, default=0.0)},
+        outputs=shapes, derivative=lambda t, x, u, p: motion(x, u)[0],
+        output=lambda t, x, u, p: dict(zip(shapes, motion(x, u)[1], strict=True)))
+    return connect(orthogonal_chart(n, "body").renamed({"place": "orientation", "velocity": "turning"}), body)
 
 
 def _checked_tensor(euler_tensor: ArrayLike) -> Array:

@@ -12,28 +12,24 @@ Source: Balafoutis & Patel 7.1; spec S1-116.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.tracing.symbols import symbols
-from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.signals import counted_as_rigid, digital, through_springs
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.signals import ActuatorErrors, SensorErrors, counted_as_rigid, digital, through_springs
 from cayley.control.tracking import Reference, Tracking, Weights, tracking_control
 from cayley.errors import ConventionError, SignatureError
-from cayley.model.configuration_space import configuration_step
 from cayley.model.motors import ELASTIC
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import BacklashSpring
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
 from cayley.simulation.simulate import simulate
-from cayley.systems import Block, Port, Record, System, connect
+from cayley.systems import Block, connect
 from cayley.systems.trajectory import Trajectory
-from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -46,34 +42,6 @@ class Play:
     stiffness: float
     damping: float = 0.0
     inertia: float | None = None
-
-
-@dataclass(frozen=True)
-class SensorErrors:
-    """Errors of the measured q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`, the standard
-    deviations `noise` and `rate_noise`, and the `resolution` to which q is rounded. Noise is drawn anew at each look of
-    a digital controller, the same for the same `seed`."""
-
-    offset: ArrayLike = 0.0
-    rate_offset: ArrayLike = 0.0
-    resolution: ArrayLike = 0.0
-    noise: ArrayLike = 0.0
-    rate_noise: ArrayLike = 0.0
-    seed: int = 0
-
-    @property
-    def digital(self) -> bool:
-        """True if these errors need a digital controller."""
-        return any(np.any(x) for x in (self.resolution, self.noise, self.rate_noise))
-
-
-@dataclass(frozen=True)
-class ActuatorErrors:
-    """Errors of the forces (nv) that the law asks for: gain times force plus `offset`, at most `limit`."""
-
-    gain: ArrayLike = 1.0
-    offset: ArrayLike = 0.0
-    limit: ArrayLike = np.inf
 
 
 @dataclass(frozen=True)
@@ -93,8 +61,8 @@ class ErrorSources:
 
     friction: bool = False
     backlash: Mapping[str, Play] = field(default_factory=dict)
-    sensors: SensorErrors = SensorErrors()
-    actuators: ActuatorErrors = ActuatorErrors()
+    sensors: SensorErrors = field(default_factory=SensorErrors)
+    actuators: ActuatorErrors = field(default_factory=ActuatorErrors)
     payload: Payload | None = None
     measured: Literal["joints", "motors"] = "joints"
 
@@ -144,7 +112,7 @@ def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None
     """
     made = errors or ErrorSources()
     instants = np.atleast_1d(np.asarray(times, dtype=float))
-    _check(made, law.model.tree, control_period)
+    _check(made, control_period)
     tree, plant = law.model.tree, plant_with(law.model.tree, made)
     known = {tree.joints[joint].name for joint in tree.motors}
     loose = [plant.joints[joint].name for joint in plant.motors if plant.joints[joint].name not in known]
@@ -153,19 +121,22 @@ def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None
     q[own.q], qd[own.qd] = law.reference(instants[0])[:2]
     for tie in springs:  # motors are where their joints are
         q[tie.qm], qd[tie.qmd] = tie.gear * q[tie.q], tie.gear * qd[tie.qd]
-    controller = connect(sensors(tree, made.sensors),
+    controller = connect(made.sensors.system(tree),
                          law.system().renamed({"q": "measured_q", "qd": "measured_qd", "tau": "wanted_tau"}),
-                         actuators(tree, made.actuators))
+                         made.actuators.system(tree))
     if springs:
         controller = through_springs(plant, controller, measured=made.measured, joints=loose)
     given = law.nominal_inputs(feedback=feedback)
     if control_period is not None:
         controller = digital(controller, control_period)  # with the first look at the start:
         controller = replace(controller, state={**controller.state, "clock": Block((), "s", default=control_period)})
-        given |= _noise(made.sensors, tree.nv, control_period, instants[0])
+        given |= made.sensors.draws(tree.nv, control_period, instants[0])
+    # High gains and teeth are stiff, forces that are held between looks are not; and nothing between samples is stepped
+    # over.
+    method = "LSODA" if control_period is None else "Radau" if made.backlash else "DOP853"
+    longest = float(np.diff(instants).max(initial=0.0)) or np.inf
     found = simulate(plant, q, qd, controller=controller, parameters=given, times=instants, progress=False,
-                     method=_method(made, control_period), rtol=tolerance, atol=tolerance / 10,
-                     max_step=_longest(instants))
+                     method=method, rtol=tolerance, atol=tolerance / 10, max_step=longest)
     away = np.array([law.error(*state) for state in zip(found.t, found.q[:, own.q], found.qd[:, own.qd], strict=True)])
     half = away.shape[-1] // 2
     return TrackingRun(found, away[:, :half], away[:, half:])
@@ -192,65 +163,8 @@ def plant_with(tree: Tree, errors: ErrorSources) -> Tree:
     return plant.including(*plant.included.union(terms)) if terms else plant
 
 
-def sensors(tree: Tree, errors: SensorErrors) -> System:
-    """Sensors with errors: `q` and `qd` go out as `measured_q` and `measured_qd`, with the standard normal inputs
-    `noise` and `rate_noise` (nv), zero if nothing gives them."""
-    offset, rate_offset, noise, rate_noise, spacing = (
-        np.broadcast_to(np.asarray(x, dtype=float), (tree.nv,))
-        for x in (errors.offset, errors.rate_offset, errors.noise, errors.rate_noise, errors.resolution))
-    coarse, steps = np.flatnonzero(spacing), spacing[spacing > 0]
-
-    def measured(t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
-        q = symbols(configuration_step(tree, u.q, offset + noise * u.noise)).copy()
-        q[coarse] = steps * np.floor(q[coarse] / steps + 0.5)
-        return {"measured_q": q, "measured_qd": u.qd + rate_offset + rate_noise * u.rate_noise}
-
-    drawn = Port((tree.nv,), default=0.0)
-    return System("sensors", inputs={"q": tree.nq, "qd": tree.nv, "noise": drawn, "rate_noise": drawn},
-                  outputs={"measured_q": tree.nq, "measured_qd": tree.nv}, output=measured)
-
-
-def actuators(tree: Tree, errors: ActuatorErrors) -> System:
-    """Actuators with errors: `wanted_tau` (nv) goes out as `tau`."""
-    limit = np.asarray(errors.limit, dtype=float)
-    return System("actuators", inputs={"wanted_tau": tree.nv}, outputs={"tau": tree.nv}, output=lambda t, x, u, p: (
-        np.minimum(np.maximum(np.asarray(errors.gain) * u.wanted_tau + errors.offset, -limit), limit)))
-
-
-def _noise(sensors: SensorErrors, count: int, period: float, start: float) -> dict[str, Callable[..., Array]]:
-    """Standard normal numbers of each look from the start on, the same whenever they are asked for."""
-    @lru_cache(maxsize=2)
-    def drawn(which: int, look: int) -> Array:
-        return np.random.default_rng([sensors.seed, which, look + 2**31]).normal(size=count)
-
-    return {name: lambda t, *_, which=which: drawn(which, round((t - start) / period))
-            for which, name in enumerate(("noise", "rate_noise"))}
-
-
-def _method(errors: ErrorSources, period: float | None) -> str:
-    """High gains and teeth are stiff; forces that are held between looks are not."""
-    if period is None:
-        return "LSODA"
-    return "Radau" if errors.backlash else "DOP853"
-
-
-def _longest(instants: Array) -> float:
-    """Steps no longer than what lies between samples: nothing that happens in between is stepped over."""
-    return float(np.diff(instants).max(initial=0.0)) or np.inf
-
-
-def _check(errors: ErrorSources, tree: Tree, period: float | None) -> None:
+def _check(errors: ErrorSources, period: float | None) -> None:
     if errors.measured not in ("joints", "motors"):
         raise ConventionError(f'what the law sees is measured at the "joints" or the "motors", not {errors.measured!r}')
     if errors.sensors.digital and period is None:
         raise SignatureError("noise and resolution are those of looks: give the control_period [s] of the controller")
-    if np.any(errors.sensors.resolution) and tree.nq != tree.nv:
-        raise SignatureError(f"{tree.name} has attitudes, whose quaternions are not rounded: leave the resolution out")
-    for kind in (errors.sensors, errors.actuators):
-        for name, value in vars(kind).items():
-            given = np.asarray(value, dtype=float)
-            if given.shape not in ((), (1,), (tree.nv,)) or np.isnan(given).any():
-                raise SignatureError(f"{name} is a number, or one for each of the {tree.nv} velocities of {tree.name}, "
-                                     f"not {shown(value)}")
-            if name in ("resolution", "noise", "rate_noise", "limit") and (given < 0).any():
-                raise SignatureError(f"{name} is not negative, not {shown(value)}")
