@@ -6,7 +6,7 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.kernel import kernel
-from cayley.dynamics.closed_form import inertia_matrix
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.rigid_links import energies
 from cayley.dynamics.rigid_links.links import links_of, serial_chain

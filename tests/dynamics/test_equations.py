@@ -12,10 +12,11 @@ from matplotlib.mathtext import MathTextParser
 from scipy.spatial.transform import Rotation
 
 import cayley as cy
-from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, inertia_matrix
+from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces
 from cayley.dynamics.equations import equations_of_motion
 from cayley.dynamics.equations.named_recursion import named_inverse_dynamics, named_recursion
 from cayley.dynamics.equations.result import latex_name
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.links import links_of

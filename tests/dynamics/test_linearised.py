@@ -277,14 +277,19 @@ def test_symbols_are_what_they_are_said_to_be():
     close(I_c.__get__(moments), np.trace(own) * np.eye(3) - own)  # I = tr(J) 1 - J
     close(np.linalg.eigvalsh(I_c.__get__(moments)), np.linalg.eigvalsh(tree.bodies[3].inertia))
     close(moments.mass * c.__get__(moments), moments.first)
-    augmented = [link.moments for link in augmented_links(chain, q).links]
-    parts = zip(
-        counterpart("E_oi")(chain, q),
-        counterpart("U_oi")(chain, q), augmented, composite_bodies(chain, q), strict=True)
-    for generalized, U, link, whole in parts:
-        close(generalized.inertia, whole.inertia)
-        close(U, whole.first)
-        close(link.mass, whole.mass)
+    found = zip(counterpart("E_oi")(chain, q), counterpart("U_oi")(chain, q), augmented_links(chain, q).links,
+                strict=True)
+    for first, (E, U, augmented) in enumerate(found):
+        R, p = np.eye(3), np.zeros(3)  # of link i, in the axes of the first one
+        mass, moment, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+        for i, link in enumerate(chain.links[first:]):
+            R, p = (R, p) if i == 0 else (R @ link.rotation(q), p + R @ link.offset(q))
+            m, r = link.moments.mass, p + R @ link.moments.center
+            mass, moment = mass + m, moment + m * r
+            inertia = inertia + R @ link.moments.inertia_about_center @ R.T + m * (r @ r * np.eye(3) - np.outer(r, r))
+        close(E.inertia, inertia)
+        close(U.first, moment)
+        close(augmented.moments.mass, mass)
     D, J, v = counterpart("D")(tree), counterpart("J"), random_state(tree, 6)[1]
     step = 1e-6
     moved = (frame_pose(tree, q + step * v, "tool").p - frame_pose(tree, q - step * v, "tool").p) / (2 * step)

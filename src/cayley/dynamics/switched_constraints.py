@@ -43,7 +43,7 @@ class Switch(HoldsFunctions):
     direction: str = "rising"
 
 
-def switched_system(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch]) -> System:
+def switched_system(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
     """The system of a mechanism of which one of several `sets` of constraints holds at a time: by the name of a set,
     the names of those of its constraints and loops that are in it. The mode `constraints` says which, the first at
     first. Where a set begins to hold, its constraints stop what they do not allow, as the plastic impact that it is. If

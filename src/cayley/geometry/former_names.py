@@ -55,7 +55,7 @@ _RUN = ".simulate(start, times=times, inputs=...) of cayley.machines, which give
 _SYSTEMS = {"attitude": f"rotating_body(inertia){_RUN}; start has `orientation` and `angular_velocity`",
             "body": f"rigid_body(body){_RUN}; start has `position`, `velocity`, `orientation` and `angular_velocity`",
             "gyroscope": f"gyroscope(I0, I, axes=...){_RUN}; start has `angles` and `rates`"}
-_RENAMED = {"Moments": MassMoments, "euler_rate_kernels": euler_chart}
+_RENAMED: dict[str, Any] = {"Moments": MassMoments, "euler_rate_kernels": euler_chart}
 _MOVED = ("AttitudePath", "ChartSpan", "IntegratedPoses", "OrthogonalPath", "TensorState", "TensorTrajectory",
           "integrate_attitude", "integrate_orthogonal", "integrate_pose", "simulate_by_tensors")
 

@@ -102,7 +102,7 @@ def is_regular(A: Array, scale: Scale, n: int) -> Scalar:
             volume = prod(made.pivots) * prod(own.lengths / own.sizes)
             return beyond_rounding(volume * volume, unit**2 * (entries @ entries), n)
         g = no_pattern(len(A))
-        x = np.array(made.substituted(g))
+        x = np.array(made.substituted(list(g)))
         y = own.sizes * np.array(made.solve_transposed(list(g[::-1])))
         across = g[::-1] @ x
         x = x / own.lengths

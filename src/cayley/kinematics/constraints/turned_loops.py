@@ -1,6 +1,6 @@
 """Loops on a shared body, seen in its axes or in those of a leg: the same constraints with fewer operations. A loop
-that holds a point holds three components of it, along any axes. Where several loops hold one body (the plate of a Stewart
-platform), what couples their forces is that body: along its axes the coupling is the same wherever it is. Along the
+that holds a point holds three components of it, along any axes. Where several loops hold one body (the plate of a
+Stewart platform), that body couples their forces: along its axes the coupling is the same wherever it is. Along the
 axes of a leg the joints of that leg feel few of the components."""
 
 from __future__ import annotations
