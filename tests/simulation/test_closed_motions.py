@@ -314,7 +314,7 @@ def test_a_start_that_is_open_is_refused_with_what_is_open():
         arm.rollout()(np.stack([q, q + 0.01]), 0 * qd, step=1e-3, steps=1)
     frozen = arm.with_friction("crank", coulomb=1.0).including("friction")
     with pytest.raises(UnsupportedError, match=r"dry friction.*simulate.*semi-implicit-euler.*'rk4'"):
-        frozen.rollout()
+        frozen.rollout(method="rk4")
 
 
 def limited(arm, name, lower, upper):
@@ -382,7 +382,7 @@ def test_friction_of_a_velocity_that_constraints_hold_takes_nothing():
     rough = rough.with_friction("right", coulomb=0.02).including("friction")
     tau = 0.2 * np.isin(np.arange(robot.nv), robot.tree.actuated_velocities)
     still = np.zeros(robot.nv)
-    rolled = rough.rollout(method="semi-implicit-euler")(robot.neutral, still, tau, step=1e-3, steps=1000)
+    rolled = rough.rollout()(robot.neutral, still, tau, step=1e-3, steps=1000)
     assert rolled.status == "finished"
     free = robot.forward_dynamics(robot.neutral, still, tau)  # along x, at constant acceleration
     at = list(robot.tree.actuated_velocities)

@@ -60,7 +60,7 @@ class Environment(VectorEnv[Array, Array, Array]):
 
     def __init__(self, system: System, lanes: int, *, action: str, low: ArrayLike, high: ArrayLike, step: float,
                  horizon: int, start: Start, draws: int, observe: Text, reward: Text, failed: Text | None = None,
-                 inputs: Mapping[str, ArrayLike] | None = None, method: str = "rk4", substeps: int = 1,
+                 inputs: Mapping[str, ArrayLike] | None = None, method: str | None = None, substeps: int = 1,
                  autoreset: str = "next step", threads: int = 1) -> None:
         self.trials = Trials(system, start, draws, action, observe, reward, failed, step, substeps, method, threads,
                              inputs or {})

@@ -40,7 +40,7 @@ class Trials(HoldsFunctions):
     failed: Text | None
     step: float
     substeps: int = 1
-    method: str = "rk4"
+    method: str | None = None
     threads: int = 1
     inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
 

@@ -99,7 +99,7 @@ class MotionMethods(Data):
         return track(self.tree, reference, times, weights=weights, poles=poles, errors=errors, feedback=feedback,
                      control_period=control_period, tolerance=tolerance)
 
-    def rollout(self, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
+    def rollout(self, *, method: str | None = None, controller: Controller | None = None, control: str = "sampled",
                 wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
                 base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None,
                 limits: str | float = "ignore") -> Rollout:

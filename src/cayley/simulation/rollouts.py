@@ -26,7 +26,7 @@ from cayley.systems.joining.connect import connect
 from cayley.systems.layout import StateLike
 from cayley.systems.rollouts.calls import Arguments, SystemCalls
 from cayley.systems.rollouts.located_transitions import Watching
-from cayley.systems.rollouts.rollout import Rollout, system_step
+from cayley.systems.rollouts.rollout import Rollout, default_method, system_step
 from cayley.systems.system import System
 
 
@@ -92,23 +92,24 @@ class MechanismCalls(SystemCalls):
         check_closed_state(self.tree, q, qd, start)
 
 
-def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
+def rollout(tree: Tree, *, method: str | None = None, controller: Controller | None = None, control: str = "sampled",
             wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
             base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None,
             limits: str | float = "ignore") -> Rollout:
     """Compile rollouts of a mechanism; call the result on states.
 
-    `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or
-    "variational"; see `fixed_steps`. `controller`: a kernel whose inputs t, q and qd are the state and whose others are
-    parameters of the rollout, a scalar-agnostic function of (t, q, qd), or a system, as the laws of `arm.control` are,
-    whose inputs the rollout then takes by name; it is compiled into the loop, and a system is connected as it is:
-    `digital(law, period)` samples. `control` of kernels and functions: "sampled", evaluated at the start of each step
-    and held, as a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`: frames at
-    which wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root ("world"). `inertias`:
-    bodies whose inertia is an input `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is
-    moved, by the inputs `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and
-    twist. `changing`: inputs that have a value for each step. `iterations`: of an implicit method. `limits`: of joints,
-    as in `simulate`: "ignore", "inelastic", "elastic", or the coefficient of restitution of stops.
+    `method`: "rk4" (the default), "semi-implicit-euler" (the default for dry friction and stops in loops),
+    "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or "variational"; see `fixed_steps`. `controller`: a
+    kernel whose inputs t, q and qd are the state and whose others are parameters of the rollout, a scalar-agnostic
+    function of (t, q, qd), or a system, as the laws of `arm.control` are, whose inputs the rollout then takes by name;
+    it is compiled into the loop, and a system is connected as it is: `digital(law, period)` samples. `control` of
+    kernels and functions: "sampled", evaluated at the start of each step and held, as a digital controller does, or
+    "continuous", evaluated wherever the method looks. `wrenches`: frames at which wrenches `wrench_<frame>` (6) act, in
+    the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
+    `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is moved, by the inputs
+    `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and twist. `changing`: inputs
+    that have a value for each step. `iterations`: of an implicit method. `limits`: of joints, as in `simulate`:
+    "ignore", "inelastic", "elastic", or the coefficient of restitution of stops.
 
     >>> from cayley.model.catalogue import load_robot
     >>> roll = rollout(load_robot("planar2r"), method="rk4")
@@ -124,6 +125,7 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     if isinstance(controller, System):
         system = connect(system, controller)
         watching = Watching(system, (), 8, 16) if system.transitions else None
+    method = method or default_method(system)
     law = None if controller is None or isinstance(controller, System) else law_of(
         controller, tree, sampled=control == "sampled")
     known = law if isinstance(controller, Kernel) else None  # any other function is compiled into the steps

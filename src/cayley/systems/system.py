@@ -294,11 +294,12 @@ class System(HoldsFunctions):
             raise UnsupportedError(f"{what} of {self.name} leaves out the dry friction and the stops of "
                                    f"{', '.join(held[0].names)}: take the system without them")
 
-    def rollout(self, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
+    def rollout(self, *, method: str | None = None, changing: Sequence[str] = (), parameters: Sequence[str] = (),
                 iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
         """Compiled steps of fixed length, for batches of states, made once for each choice; call the result on states.
 
-        `method`: "rk4", "semi-implicit-euler", "lie-midpoint", for stiff springs "implicit-midpoint", "gauss" and
+        `method`: "rk4" (the default), "semi-implicit-euler" (the default where joints with dry friction or stops are
+        tied together by constraints), "lie-midpoint", for stiff springs "implicit-midpoint", "gauss" and
         "gauss-energy", or one of its own. `changing`: inputs that have a value for each step. `parameters`: those that
         each call gives, each trajectory its own if you like; all others are constants of the compiled code.
         `iterations`: of an implicit method. Transitions are located within a step, at most `events_in_a_step` of them;

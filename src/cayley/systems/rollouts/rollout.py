@@ -360,15 +360,21 @@ def _on(rollout: Rollout, backend: str) -> Rollout:
     return rollout.on(backend)
 
 
-def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
+def rollout(system: System, *, method: str | None = None, changing: Sequence[str] = (), parameters: Sequence[str] = (),
             iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
     """Compile rollouts of a system; see `System.rollout`."""
     check_lists(changing=changing, parameters=parameters)
+    method = method or default_method(system)
     watching = Watching(system, tuple(parameters), events_in_a_step, remembered) if system.transitions else None
     made = Rollout(system, system_step(system, method, iterations), method, changing, parameters, watching=watching)
     made._recipe = partial(rollout, system, method=method, changing=tuple(changing), parameters=tuple(parameters),
                            iterations=iterations, events_in_a_step=events_in_a_step, remembered=remembered)
     return made
+
+
+def default_method(system: System) -> str:
+    """The fixed-step method of a rollout that names none: the one that can settle which of tied joints stand still."""
+    return "semi-implicit-euler" if any(part.possible and part.tied for part in system.holds) else "rk4"
 
 
 def system_step(system: System, method: str, iterations: int | None) -> FixedStep:
