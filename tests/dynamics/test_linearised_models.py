@@ -427,7 +427,7 @@ def test_computed_torque_makes_errors_linear():
     q, qd = np.array([0.3, -0.2, 0.4]), np.array([0.5, 0.1, -0.3])
     run = simulate_law(tree, lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd, [0.0, 0.5, 1.0], tolerance=1e-13)
     start = np.concatenate([target(0.0)[0] - q, target(0.0)[1] - qd])
-    for t, here, velocity in zip(*run, strict=True):
+    for t, here, velocity in zip(run.t, run.q, run.qd, strict=True):
         error = np.concatenate([target(t)[0] - here, target(t)[1] - velocity])
         np.testing.assert_allclose(error, expm(t * error_matrix(Kp, Kv)) @ start, rtol=0, atol=1e-12)
     wrong = simulate_law(with_moment(tree, 3, 0.5, 0.0), lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd,
@@ -458,7 +458,7 @@ def test_an_output_becomes_a_double_integrator():
     v = np.array([0.5, -0.3])
     run = simulate_law(arm, lambda t, q, qd: law.forces(q, qd, v), q, qd, [0.0, 0.25, 0.5], tolerance=1e-11)
     start = law.state(q, qd)
-    for t, here, velocity in zip(*run, strict=True):
+    for t, here, velocity in zip(run.t, run.q, run.qd, strict=True):
         expected = np.concatenate([start[:2] + t * start[2:] + t * t / 2 * v, start[2:] + t * v])
         np.testing.assert_allclose(law.state(here, velocity), expected, atol=1e-9)
     with pytest.raises(SingularityError, match="singular"):
