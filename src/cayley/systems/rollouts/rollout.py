@@ -28,10 +28,9 @@ from cayley.systems.fixed_steps.standstill import with_standstill
 from cayley.systems.layout import StateLike
 from cayley.systems.record import Record
 from cayley.systems.rollouts.calls import SystemCalls
-from cayley.systems.rollouts.derivatives import RolloutDerivatives
+from cayley.systems.rollouts.derivatives import RolloutDerivatives, RolloutLayer
 from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
 from cayley.systems.rollouts.known_instants import KnownInstants
-from cayley.systems.rollouts.layers import RolloutLayer
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.loss import Gradient, gradient
 from cayley.systems.rollouts.outcomes import trajectory_of
