@@ -11,6 +11,7 @@ import pytest
 import cayley as cy
 from cayley.compiler.backends import gpu_code
 from cayley.compiler.cuda.cuda_iteration import cuda_iteration
+from cayley.compiler.derivatives.iterated_steps import adjoint_steps, tangent_steps
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.systems import System, Transition
 from compiler.gpu_stand_in import Array, Function
@@ -263,7 +264,8 @@ def test_nvidias_compiler_takes_every_text(tmp_path):
                   for roll, _ in (made() for made in (KINDS | SYSTEMS).values())]
     for derivatives in (with_a_law()[0].derivatives, bouncing()[0]._across._cut(1)):
         by = tuple(name for name in derivatives.names if name in ("target", "e"))
-        iterations += [made(by).iteration() for made in (derivatives._iterated_forward, derivatives._iterated_backward)]
+        iterations += [derivatives._iterated(loop, loop.__name__, by).iteration()
+                       for loop in (tangent_steps, adjoint_steps)]
     texts = [cuda_iteration(iteration, precision, f"{precision}_{number}")
              for number, iteration in enumerate(iterations) for precision in ("float", "double")]
     file = tmp_path / "all.cu"

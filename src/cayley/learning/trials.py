@@ -16,12 +16,11 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.arguments import given_inputs
-from cayley.systems.dependence import dependence
 from cayley.systems.layout import State, mode_number
 from cayley.systems.record import Record
 from cayley.systems.rollouts.rollout import Rollout
 from cayley.systems.system import System
-from cayley.systems.text_kernels import text_kernel
+from cayley.systems.text_kernels import dependence, text_kernel
 from cayley.wording import did_you_mean, shown
 
 Start = Callable[[Array], Mapping[str, ArrayLike]]

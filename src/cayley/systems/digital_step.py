@@ -21,8 +21,8 @@ from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import DTypeLike, Scalar
 from cayley.errors import UnsupportedError
-from cayley.systems.dependence import outputs_depend_on_time
 from cayley.systems.system import System
+from cayley.systems.text_kernels import outputs_depend_on_time
 
 
 def digital_step(system: System) -> Kernel:

@@ -206,13 +206,13 @@ class System(HoldsFunctions):
         >>> gain.feedthrough
         {'u': ('e',)}
         """
-        from cayley.systems.dependence import feedthrough
+        from cayley.systems.text_kernels import feedthrough
         return feedthrough(self)
 
     @cached_property
     def is_timed(self) -> bool:
         """True if any text of the system depends on the time itself."""
-        from cayley.systems.dependence import depends_on_time
+        from cayley.systems.text_kernels import depends_on_time
         return depends_on_time(self) if self.timed is None else self.timed
 
     def with_parameters(self, values: Mapping[str, ArrayLike]) -> System:

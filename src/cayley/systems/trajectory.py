@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,11 +17,10 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.showing import Pictured, Player, maker
 from cayley.systems.layout import State
-from cayley.systems.ports import Block, Port
 from cayley.systems.system import System
 from cayley.systems.text_kernels import energy_kernel, output_kernel
-from cayley.systems.trajectory_parts import Balance, JointNames, Log, Occurrence
-from cayley.tabulated import Tabulated, batch_columns, flattened, plain
+from cayley.systems.trajectory_parts import Balance, JointNames, Log, Occurrence, named_columns
+from cayley.tabulated import Tabulated, batch_columns, plain
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -302,10 +301,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     # Elsewhere
 
     def save(self, path: str | Path) -> Path:
-        """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON.
-
-        Nothing is pickled.
-        """
+        """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON, nothing
+        pickled."""
         written: Path = maker("save_trajectory")(self, path)
         return written
 
@@ -362,20 +359,10 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         parts = {name: (self.states[name], block) for name, block in system.blocks.items()} | {
             name: (self.inputs[name], port) for name, port in system.ports.items() if name in self.inputs}
         others = {name: (self.outputs[name], port) for name, port in system.output_ports.items() if name not in parts}
+        columns = partial(named_columns, samples=self.work.shape, mechanism=self.mechanism)
         modes = {name: np.array(words)[np.asarray(self.states[name], dtype=int).reshape(rows)]
                  for name, words in system.layout.modes.items()}
-        return found | self._columns(parts) | modes | self._columns(others) | {"work [J]": self.work.reshape(rows)}
-
-    def _columns(self, parts: Mapping[str, tuple[Array, Block | Port]]) -> dict[str, Array]:
-        rows = self.work.size
-        labels = {} if self.mechanism is None else self.mechanism.units
-        found: dict[str, Array] = {}
-        for name, (values, port) in parts.items():
-            whole = np.broadcast_to(values, (*self.work.shape, *port.shape)).reshape(rows, *port.shape)
-            found |= flattened(name, whole, port.unit, rows) if name not in labels else {
-                f"{name}.{label}" + (f" [{unit}]" if unit else ""): column
-                for (label, unit), column in zip(labels[name], whole.T, strict=True)}
-        return found
+        return found | columns(parts) | modes | columns(others) | {"work [J]": self.work.reshape(rows)}
 
     def to_dict(self) -> dict[str, Any]:
         """The states, inputs and parameters by name, as lists and words that JSON takes."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,8 @@ from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.showing import brief, shown_briefly
 from cayley.systems.layout import Layout
+from cayley.systems.ports import Block, Port
+from cayley.tabulated import flattened
 
 _PER_SECOND = {"rad": "rad/s", "m": "m/s", "": "1/s"}
 _FORCES = {"rad": "N m", "m": "N"}
@@ -104,3 +108,18 @@ class Dense:
         found = [np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])
                  for k, t in zip(which, times, strict=True)]
         return layout.nearest(np.array(found).reshape(len(times), layout.size))
+
+
+def named_columns(parts: Mapping[str, tuple[Array, Block | Port]], samples: tuple[int, ...],
+                  mechanism: JointNames | None) -> dict[str, Array]:
+    """Columns of a table, a row a sample, of values (*samples, *shape) by name; those of a mechanism have the names of
+    its joints."""
+    rows = prod(samples)
+    labels = {} if mechanism is None else mechanism.units
+    found: dict[str, Array] = {}
+    for name, (values, port) in parts.items():
+        whole = np.broadcast_to(values, (*samples, *port.shape)).reshape(rows, *port.shape)
+        found |= flattened(name, whole, port.unit, rows) if name not in labels else {
+            f"{name}.{label}" + (f" [{unit}]" if unit else ""): column
+            for (label, unit), column in zip(labels[name], whole.T, strict=True)}
+    return found

@@ -24,6 +24,7 @@ import numpy as np
 
 from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
@@ -148,8 +149,6 @@ class KnownInstants:
     def __init__(self, rollout: Rollout, watching: Watching) -> None:
         self._rollout = rollout
         self._watching = watching
-        self._made: dict[int, RolloutDerivatives] = {}
-        self._steps: dict[int, CutSteps] = {}
 
     def __call__(self, run: Run) -> tuple[RolloutDerivatives, Run]:
         """The derivatives of a rollout whose steps are cut as those of this run, and the run of that rollout."""
@@ -165,20 +164,18 @@ class KnownInstants:
         made = whole.remade(replace(whole.system, transitions=(), timed=True), whole.fixed_step, whole.changing)
         return RolloutDerivatives(made)
 
+    @kept_with_owner
     def _cut(self, most: int) -> RolloutDerivatives:
-        if most not in self._made:
-            whole = self._rollout
-            hidden = {LENGTHS: Port((most,)), HAPPENED: Port((most,)), ALONG: Port((most, whole.size)),
-                      RATES: Port((most,))}
-            system = replace(whole.system, transitions=(), inputs={**whole.system.ports, **hidden}, timed=True)
-            made = whole.remade(system, self._cut_steps(most).method, (*whole.changing, *hidden))
-            self._made[most] = RolloutDerivatives(made, hidden=tuple(hidden))
-        return self._made[most]
+        whole = self._rollout
+        hidden = {LENGTHS: Port((most,)), HAPPENED: Port((most,)), ALONG: Port((most, whole.size)),
+                  RATES: Port((most,))}
+        system = replace(whole.system, transitions=(), inputs={**whole.system.ports, **hidden}, timed=True)
+        made = whole.remade(system, self._cut_steps(most).method, (*whole.changing, *hidden))
+        return RolloutDerivatives(made, hidden=tuple(hidden))
 
+    @kept_with_owner
     def _cut_steps(self, most: int) -> CutSteps:
-        if most not in self._steps:
-            self._steps[most] = CutSteps(self._rollout.system, self._watching, self.smooth, most)
-        return self._steps[most]
+        return CutSteps(self._rollout.system, self._watching, self.smooth, most)
 
     # The instants of a run
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
-from cayley.systems.layout import State, as_vector, joined, mode_number
+from cayley.systems.layout import State, as_vector, joined, mode_number, split
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
@@ -78,7 +79,6 @@ class Guards:
                 beyond = np.logical_and(beyond, sides[k] == -float(transition.sign))
             found.append(np.logical_and(beyond, self.is_watched(transition, x)) if transition.during else beyond)
         return found
-
 
     def sides_at_start(self, values: Array, slopes: Array) -> Array:
         """The side of zero from which each guard comes at the start: one that is at zero, and moves through it in its
@@ -168,9 +168,16 @@ class Watching:
     def guards(self) -> Guards:
         return Guards(self.system)
 
+    @cached_property
+    def _parts(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of what is carried, in the order of the vector."""
+        n = len(self.guards)
+        return {"search": (_NUMBERS,), "sides": (n,), "at_low": (n,), "at_high": (n,), "times": (self.remembered,),
+                "numbers": (self.remembered,)}
+
     @property
     def size(self) -> int:
-        return _NUMBERS + 3 * len(self.guards) + 2 * self.remembered
+        return sum(map(prod, self._parts.values()))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -259,11 +266,8 @@ class Watching:
                 "again": where(np.logical_or(made, np.logical_and(over, complete)), 0.0, 1.0)}
 
     def _memory(self, watched: Array) -> Memory:
-        n = len(self.guards)
-        sides, at_low, at_high = (watched[_NUMBERS + k * n:_NUMBERS + (k + 1) * n] for k in range(3))
-        start = _NUMBERS + 3 * n
-        return Memory(self._search(watched), sides, at_low, at_high, watched[start:start + self.remembered],
-                      watched[start + self.remembered:])
+        parts = split(watched, self._parts)
+        return Memory(self._search(parts.pop("search")), **parts)
 
     def _vector(self, memory: Memory) -> Array:
         logs = [memory.times, memory.numbers] if self.remembered else []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,10 @@ import numpy as np
 from cayley.compiler.backends import backend_named
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.backends.protocol import Backend
+from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.derivatives.jax_layers import jax_layer
 from cayley.compiler.derivatives.torch_layers import torch_layer
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
@@ -28,14 +28,13 @@ from cayley.systems.fixed_steps.standstill import with_standstill
 from cayley.systems.layout import StateLike
 from cayley.systems.record import Record
 from cayley.systems.rollouts.calls import SystemCalls
-from cayley.systems.rollouts.derivatives import RolloutDerivatives
+from cayley.systems.rollouts.derivatives import RolloutDerivatives, RolloutLayer
 from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
 from cayley.systems.rollouts.known_instants import KnownInstants
-from cayley.systems.rollouts.layers import RolloutLayer
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.loss import Gradient, gradient
 from cayley.systems.rollouts.outcomes import trajectory_of
-from cayley.systems.rollouts.runs import Run, check_steps
+from cayley.systems.rollouts.runs import Run, check_steps, pieces
 from cayley.systems.rollouts.stages import compiled_steps
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
@@ -43,9 +42,6 @@ from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.compiler.c.c_source import CSource
-
-_TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
-_LITTLE = 2_000_000  # derivatives of single numbers: a small piece of work
 
 
 class Rollout:
@@ -111,7 +107,7 @@ class Rollout:
         made._iterated = self._iterated.on(backend)
         for name in ("_across", "derivatives", "backend", "is_here"):
             vars(made).pop(name, None)
-        made._recipe = partial(_on, self, backend)
+        made._recipe = partial(Rollout.on, self, backend)
         return made
 
     def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64") -> CSource:
@@ -287,7 +283,7 @@ class Rollout:
             return points, _last(self.advance(run, points, 0, run.every, watched))
         work = max(1, run.every * int(np.prod(run.batch)) * self.evaluations * self.system.layout.freedoms)
         with PatientBar(f"{self.system.name}, {self.method}", run.samples, shown=progress) as bar:
-            for first, last in _pieces(run.samples, work, bar):
+            for first, last in pieces(run.samples, work, bar):
                 watched = _last(self.advance(run, points[..., first:last + 1, :], first * run.every, run.every,
                                              watched))
         return points, watched
@@ -324,18 +320,17 @@ class Rollout:
         """The numbers that the method carries at the start, made where the points are."""
         if isinstance(points, np.ndarray) and not is_on_gpu(points):
             return self.fixed_step.carried(points, self.system.layout)
-        return self._start.on(self._iterated.backend)(points) if self._carries else points[..., :0]
-
-    @property
-    def _carries(self) -> int:
-        """How many numbers the method carries from stage to stage."""
-        return len(self.fixed_step.carried(np.zeros(self.size), self.system.layout))
+        carries = "carried" in self._iterated.kernel.inputs
+        return self._start.on(self._iterated.backend)(points) if carries else points[..., :0]
 
     @cached_property
     def _start(self) -> Kernel:
         """The numbers that are carried at the start, as a kernel."""
-        return kernel(f"({self.size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
-            lambda x: self.fixed_step.carried(x, self.system.layout))
+        def text(given: Mapping[str, Array]) -> tuple[Array]:
+            return (self.fixed_step.carried(given["points"], self.system.layout),)
+
+        shape = self.fixed_step.carried(np.zeros(self.size), self.system.layout).shape
+        return named_kernel(text, {"points": (self.size,)}, {"carried": shape}, "start")
 
     def advance(self, run: Run, points: Array, first: int, every: int, watched: Array | None = None) -> Array | None:
         """From the first of points (..., samples + 1, size) to the others, which are `every` steps apart, from the step
@@ -354,10 +349,6 @@ class Rollout:
         self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=samples * every,
                        every=every, out=out, dtype=precision, threads=run.threads)
         return None if watched is None else out[1]
-
-
-def _on(rollout: Rollout, backend: str) -> Rollout:
-    return rollout.on(backend)
 
 
 def rollout(system: System, *, method: str | None = None, changing: Sequence[str] = (), parameters: Sequence[str] = (),
@@ -396,20 +387,3 @@ def _with_last(state: tuple[StateLike | None, ...], given: Mapping[str, ArrayLik
 
 def _last(watched: Array | None) -> Array | None:
     return None if watched is None else watched[..., -1, :]
-
-
-def _pieces(samples: int, largest: int, bar: PatientBar) -> Iterator[tuple[int, int]]:
-    """Samples in pieces of a fraction of a second, so that Python may look up in between.
-
-    The first is small, to see how long it takes.
-    """
-    first = 0
-    size = max(1, _LITTLE // largest)
-    while first < samples:
-        last = min(samples, first + size)
-        before = time.monotonic()
-        yield first, last
-        first = last
-        bar.reached(last)
-        if time.monotonic() - before < _TURN / 2:
-            size *= 2
