@@ -1,12 +1,19 @@
 """One rule of what is singular: beside singular states of random machines, of a millimetre to a kilometre, all
 functions give the answer, or all say that there is none."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cayley as cy
+from cayley.dynamics.inverse.constrained import drives_of, of_any_drives
 from cayley.errors import SingularityError
-from cayley.kinematics.constraints.structure import mobility
+from cayley.kinematics.constraints.actuated_motion import passive_correction, passive_motion
+from cayley.kinematics.constraints.space import ConstraintSpace, determines, free_with_held, held_velocities
+from cayley.kinematics.constraints.structure import constraint_structure, mobility
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from kinematics.singular_machines import MACHINES, link, shift
@@ -99,6 +106,50 @@ def test_beside_a_singularity_of_the_drives_all_functions_agree(name, size, seed
         [True, False])
     with pytest.raises(SingularityError, match="do not command"):
         machine.inverse_dynamics(both[1], rest[1], rest[1])
+
+
+DRIVES = {"four_bar": list(combinations(("crank", "coupler", "rocker"), 1)),
+          "slider_crank": list(combinations(("crank", "rod", "slider"), 1)),
+          "five_bar": list(combinations(("left", "left rod", "right", "right rod"), 2)),
+          "planar_3rrr": [("crank0", "crank1", "crank2"), ("rod0", "rod1", "rod2"), ("plate",)]}
+
+
+def answers(machine, q):
+    """Whether each way to ask for what follows from the actuated joints has an answer, by texts on numbers."""
+    tree = machine.tree
+    structure = constraint_structure(tree)
+    places = tree.actuated_velocities
+    A = np.asarray(machine.loops.jacobian(q))
+    needed = np.ones(tree.nv)
+    with np.errstate(all="ignore"):
+        space = ConstraintSpace.of(tree, q)
+        found = {"passive_motion": passive_motion(tree, q), "passive_correction": passive_correction(tree, q),
+                 "followers by a basis": space._followers_by_basis(list(places)).N,
+                 "forces": drives_of(tree).forces(tree, q, needed).tau,
+                 "forces along other axes": drives_of(tree).forces(tree, q, needed, turned=False).tau,
+                 "forces of any drives": of_any_drives(needed, space.A, places, rank=structure.rank,
+                                                       commanded=len(places), scale=space.scale).tau}
+    told = {name: bool(np.isfinite(value).all()) for name, value in found.items()}
+    commanded, moving = free_with_held(tree, structure, A)
+    return told | {"determines": determines(structure, A, places), "commanded": commanded == structure.mobility,
+                   "moving": not moving, "held": held_velocities(tree, A).shape[1] == 0}
+
+
+@settings(max_examples=30, deadline=None)
+@given(name=st.sampled_from(sorted(DRIVES)), power=st.floats(-3.0, 3.0), seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_random_linkages_that_any_joints_drive_are_singular_for_all_functions_or_for_none(name, power, seed, data):
+    built = MACHINES[name](np.random.default_rng(seed), 10**power)
+    joints = data.draw(st.sampled_from(DRIVES[name]))
+    passive = [k for k in range(built.machine.nv) if k not in built.machine.tree.actuated_velocities]
+    driven = built.machine.variants.with_actuated(*joints)
+    others = [k for k in range(driven.nv) if k not in driven.tree.actuated_velocities]
+    e = tolerance(driven.nv)
+    for value in (2 * e, e / 2):
+        q = built.at(distance_of(built.machine, built.at, passive, value))
+        here = least_value(driven, q, others)
+        if not e / 2.1 < here < 1.9 * e:
+            told = answers(driven, q)
+            assert told == dict.fromkeys(told, bool(here > e)), here / e
 
 
 def parallelogram(random, size):

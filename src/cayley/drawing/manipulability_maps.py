@@ -19,6 +19,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 from scipy.spatial import cKDTree
 
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, RED, Canvas, flat_style
 from cayley.drawing.sampling import JointLimits, drives, is_tied_between, ranges
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 Index = Literal["manipulability", "inverse_condition_number"]
 
-_SINGULAR = 1e-7  # of the largest singular value met
 _SAMPLES = 200_000
 _GOLDEN = 0.5 * (np.sqrt(5) - 1)
 _HALVINGS = 45
@@ -252,8 +252,8 @@ def singular_on_lines(meter: Meter, lines: Array) -> Array:
     """Singular configurations (n, nq) on lines (k, stations, nq), as far as the stations tell minima apart."""
     values = meter.singular_values(lines)
     small = values[..., -1]
-    scale = float(np.nanmax(values[..., 0], initial=0.0))
-    if not (small > _SINGULAR * scale).any():
+    least = least_singular(values.shape[-1]) * float(np.nanmax(values[..., 0], initial=0.0))
+    if not (small > least).any():
         raise SingularityError(
             "every configuration of this map is singular: ask for a smaller task, or move the other joints")
     ends = np.pad(np.where(np.isnan(small), np.inf, small), ((0, 0), (1, 1)), constant_values=np.inf)
@@ -263,7 +263,7 @@ def singular_on_lines(meter: Meter, lines: Array) -> Array:
     low, high = (np.where(np.isfinite(beside), beside, here)
                  for beside in (lines[line, np.maximum(station - 1, 0)], lines[line, np.minimum(station + 1, last)]))
     best = np.concatenate([_least(meter, low, high), here])
-    return best[meter.singular_values(best)[..., -1] <= _SINGULAR * scale] if len(best) else best
+    return best[meter.singular_values(best)[..., -1] <= least] if len(best) else best
 
 
 def _least(meter: Meter, low: Array, high: Array) -> Array:

@@ -36,7 +36,7 @@ from cayley.dynamics.mechanics.constrained import multipliers
 from cayley.dynamics.open_tree import TreeConfigurations, TreeMechanics
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.rows import RowName, machine_size
-from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, generic_configurations
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.constraints.turned_loops import ConstraintRows, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
@@ -47,10 +47,9 @@ _SMALL = 6  # rows: so few are factored anew after the first round, where they a
 _MANY = 12  # rows, which are not factored as A A^T
 _DAMPING = 1e-7  # of the square of a row: less, and rounding shows where rows depend on each other
 _CLOSED = 1e-12  # metres and radians
-_NOTHING = 1e-12  # of the largest entry: a row with less says nothing, as those across the plane of a planar loop
 _TRUSTED = 0.2
-_LEAST = 1e-10  # of its scale: a pivot that says nothing of where the branch goes
-_LEAST_FOR_ACCELERATIONS = 1e-9
+_ASTRAY = 1e-10  # of its scale: a pivot, a square, that the errors of a motion's steps hide, whichever branch it takes
+_ASTRAY_FOR_ACCELERATIONS = 1e-9
 _BESIDE = 1e-6  # of a margin: where steps towards its end become too small
 
 
@@ -117,7 +116,7 @@ class ConstrainedMechanics(TreeMechanics):
         def of_rows(S: Array, rest: Array) -> Array:
             light = [S[k][k] / (row @ row) for k, row in enumerate(A * self._lengths)]
             factors = factored(S, [one * size * size for one, size in zip(light, self._sizes, strict=True)],
-                               self.structure.rank, _LEAST_FOR_ACCELERATIONS)
+                               self.structure.rank, _ASTRAY_FOR_ACCELERATIONS)
             left = factors.reduced(rest)
             return factors.solved(left if phi is None else _only(self._trusted(factors, phi, light), left))
 
@@ -176,11 +175,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     @cached_property
     def _rows(self) -> list[int]:
-        structure = self.structure
-        if structure.by_structure:
-            return list(structure.leading)
-        largest = np.max([np.abs(each.A).max(axis=1) for each in generic_configurations(self._whole)], axis=0)
-        return np.flatnonzero(largest > _NOTHING * largest.max()).tolist()
+        return list(self.structure.used)
 
     def residual(self, q: Array) -> Array:
         return self._residual(q)[self._rows]
@@ -257,7 +252,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     def _factored(self, A: Array) -> Semidefinite:
         A = A * self._lengths
-        return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _LEAST)
+        return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _ASTRAY)
 
     def _trusted(self, factors: Semidefinite, phi: Array, light: Sequence[Any] | None = None) -> list[Any]:
         """Of each row that is used, whether its step is short beside its distance from where it says nothing."""

@@ -26,6 +26,7 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.inertia_matrix.orthogonal_complement import extended_masses, twist_map
@@ -197,7 +198,7 @@ def _check_constant(tree: Tree, Y: Array) -> None:
         raise ConventionError(f"generalised speeds of {tree.name} are u = Y qd with finite numbers Y ({n}, {n}), not "
                               f"{Y.shape}{'' if np.isfinite(Y).all() else ' with NaN or infinity'}")
     lengths = np.linalg.norm(Y, axis=1, keepdims=True)  # speeds have units of their own
-    if not lengths.all() or np.linalg.matrix_rank(Y / lengths) < n:
+    if not lengths.all() or relative_rank(Y / lengths, exact=True) < n:
         raise SingularityError(f"the generalised speeds of {tree.name} depend on each other: Y is singular")
 
 

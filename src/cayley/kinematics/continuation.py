@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
+from cayley.compiler.solving.rounding import significant
 from cayley.compiler.typing import Array
 
 _GROWTH = 1.5
@@ -47,13 +48,13 @@ class Curve(NamedTuple):
 
 
 def corrected(equations: Equations, moved: Callable[[Array, Array], Array], points: Array, *, iterations: int,
-              tolerance: float, longest: float = np.inf, least: float = 1e-12,
+              tolerance: float, longest: float = np.inf, least: float | None = None,
               along: Callable[[Corrected], Array] | None = None) -> Corrected:
     """Newton's method for many points at once, by the shortest steps.
 
     tolerance   of what is missing and of the step, where nothing is left to do
     longest     the largest entry of a step
-    least       singular values below this share of the largest are left out
+    least       singular values below this share of the largest are left out: those that are rounding, if not given
     along       how far (n) to slide along the tangent in the same step
     """
     x = points.copy()
@@ -65,7 +66,7 @@ def corrected(equations: Equations, moved: Callable[[Array, Array], Array], poin
         missing = np.where(is_known[:, None], missing, 0.0)
         U, values, V = np.linalg.svd(M)
         rank = values.shape[1]
-        seen = values > least * values[:, :1]
+        seen = significant(values, M.shape[-1], exact=True, tolerance=least)
         shares = np.einsum("nij,ni->nj", U[:, :, :rank], missing) * seen / np.where(seen, values, 1.0)
         step = np.einsum("nij,ni->nj", V[:, :rank], shares)
         found = Corrected(x, is_known, np.abs(missing).max(axis=1, initial=0.0), np.abs(step).max(axis=1, initial=0.0),

@@ -16,7 +16,7 @@ from cayley.errors import SignatureError
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.velocity import axes_in_root, point_in
-from cayley.kinematics.subspaces import Subspaces, rank_tolerance, subspaces
+from cayley.kinematics.subspaces import Subspaces, agreement, rank_tolerance, subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -108,7 +108,8 @@ def wrench_from_joint_forces(J: ArrayLike, forces: ArrayLike, *, tolerance: floa
     >>> wrench_from_joint_forces([[0.0, 2.0], [1.0, 0.0]], [3.0, 4.0]).wrench
     array([2., 3.])
     """
-    tolerance = rank_tolerance(tolerance, J, forces)
+    met = agreement(tolerance, J, forces)
+    tolerance = rank_tolerance(tolerance, np.shape(J)[-1], J, forces)
     J = np.asarray(J, dtype=np.float64)
     forces = np.asarray(forces, dtype=np.float64)
     if forces.shape[-1:] != J.shape[-1:]:
@@ -116,7 +117,7 @@ def wrench_from_joint_forces(J: ArrayLike, forces: ArrayLike, *, tolerance: floa
     parts = subspaces(J, tolerance=tolerance)
     wrench = (np.swapaxes(parts.pseudo_inverse, -2, -1) @ forces[..., None])[..., 0]
     residual = np.linalg.norm((np.swapaxes(J, -2, -1) @ wrench[..., None])[..., 0] - forces, axis=-1)
-    balanced = residual <= 1e3 * tolerance * np.linalg.norm(forces, axis=-1)
+    balanced = residual <= met * np.linalg.norm(forces, axis=-1)
     return WrenchSolutions(wrench, residual, balanced,
                            np.broadcast_to(parts.rank == J.shape[-2], np.shape(residual))[()], parts)
 

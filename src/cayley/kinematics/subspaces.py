@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
-from cayley.geometry.batch import above_rounding, first_failure, place
+from cayley.geometry.batch import above_rounding, first_failure, float_array, place
 from cayley.showing import brief
 
-RANK_TOLERANCE = 1e-10
-"""Singular values of float64 below this part of the largest count as zero."""
+_AGREEMENT = 1e-10  # of what is asked for, and 1000 times that
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +85,13 @@ class Subspaces:
 
 def subspaces(J: ArrayLike, *, tolerance: float | None = None) -> Subspaces:
     """The subspaces of Jacobians (..., m, n). `tolerance`: the part of the largest singular value below which one
-    counts as zero, by default 1e-10, and 2e-6 for float32.
+    counts as zero, by default that of all functions, 2e-7 for six joints, and 2e-5 for float32.
 
     >>> found = subspaces([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     >>> int(found.rank), bool(found.singular), int(found.redundancy)
     (1, True, 2)
     """
-    tolerance = rank_tolerance(tolerance, J)
+    given = J
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2:
         raise SignatureError(f"a Jacobian has shape (..., m, n), not {J.shape}")
@@ -101,13 +101,21 @@ def subspaces(J: ArrayLike, *, tolerance: float | None = None) -> Subspaces:
     if 0 in J.shape[-2:]:
         return _empty(J)
     U, s, Vt = np.linalg.svd(J)
-    rank = np.count_nonzero(s > tolerance * s[..., :1], axis=-1)
+    least = rank_tolerance(tolerance, J.shape[-1], given)
+    rank = np.count_nonzero(significant(s, J.shape[-1], tolerance=least), axis=-1)
     return Subspaces(U, s, np.swapaxes(Vt, -2, -1), rank)
 
 
-def rank_tolerance(tolerance: float | None, *data: ArrayLike) -> float:
-    """The asked tolerance, or what the coarsest of the numbers deserve."""
-    return above_rounding(RANK_TOLERANCE, *data) if tolerance is None else tolerance
+def rank_tolerance(tolerance: float | None, n: int, *data: ArrayLike) -> float:
+    """The asked tolerance of Jacobians of n columns, or what the coarsest of the numbers deserve."""
+    return max(least_singular(n), *[least_singular(n, float_array(each).dtype, exact=True) for each in data]
+               ) if tolerance is None else tolerance
+
+
+def agreement(tolerance: float | None, *data: ArrayLike) -> float:
+    """What an answer may miss of what is asked for: a thousand times the asked tolerance of ranks, or what the coarsest
+    of the numbers deserve."""
+    return 1e3 * (above_rounding(_AGREEMENT, *data) if tolerance is None else tolerance)
 
 
 def _empty(J: Array) -> Subspaces:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.structure import independent_columns, triangular
 from cayley.errors import GeometryError, SignatureError, SingularityError
@@ -29,7 +30,6 @@ _MEASURED = "measured"
 _MOST_PASSES = 50
 _SETTLED = 1e-10  # of the length of the parameters, or of the cost: what a last step may change
 _SMALL = 1e-3  # [m, rad, ..]: parameters shorter than this are compared with it
-_SEEN = 1e-8  # columns of the Jacobian that are nearer to others are not told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def _descended(values: Array, passed: Callable[[Array], Array]) -> tuple[Array, 
     for passes in range(2, _MOST_PASSES + 1):
         scale = np.linalg.norm(R[:, :-1], axis=0)
         rows = np.concatenate([R[:, :-1], np.sqrt(damping) * np.diag(np.where(scale > 0, scale, 1.0))])
-        step = np.linalg.lstsq(rows, np.append(R[:, -1], np.zeros(len(values))), rcond=_SEEN)[0]
+        step = np.linalg.lstsq(rows, np.append(R[:, -1], np.zeros(len(values))), rcond=least_singular(rows.shape[1]))[0]
         there = passed(values + step)
         before, after = np.linalg.norm(R[:, -1]), np.linalg.norm(there[:, -1])
         if not after <= before * (1 + _SETTLED):
@@ -150,7 +150,7 @@ def _descended(values: Array, passed: Callable[[Array], Array]) -> tuple[Array, 
 
 def _check_seen(J: Array, parameters: Parameters) -> None:
     scale = np.linalg.norm(J, axis=0)
-    seen = independent_columns(J / np.where(scale > 0, scale, 1.0), tolerance=_SEEN)
+    seen = independent_columns(J / np.where(scale > 0, scale, 1.0))
     if not seen.all():
         hidden = [name for name, told in zip(parameters.names, seen, strict=True) if not told]
         raise SingularityError(f"the log does not tell {', '.join(hidden)}: what changes there leaves all that was "

@@ -6,6 +6,10 @@ It is the square that is compared, because equations of motion contain A M^-1 A^
 below s = 8 sqrt(n eps), 1.5e-7 for three joints in float64, nothing is left of them there. What has more digits does
 not use them, so that all functions agree on what is singular. A row has the length one at ordinary configurations
 (`cayley.kinematics.constraints.rows`); a row that is rounding at one of them is not measured by its own length there.
+
+Other matrices are measured by their largest singular value. The same rule holds where their entries come from states
+that were searched for, samples or differences, which are known to the root of rounding. Of `exact` ones, made of given
+numbers and not squared, s <= 64 n eps is zero.
 """
 
 from __future__ import annotations
@@ -67,13 +71,32 @@ def no_pattern(n: int) -> Array:
     return 0.5 + np.arange(n) * ((np.sqrt(5) - 1) / 2) % 1
 
 
-def least_singular(n: int, dtype: DTypeLike = np.float64) -> float:
-    """Singular values up to this are zero, in a matrix of n columns whose rows are about one long.
+def least_singular(n: int, dtype: DTypeLike = np.float64, *, exact: bool = False) -> float:
+    """Singular values up to this are zero, in a matrix of n columns whose rows are about one long; with `exact` in one
+    that is known to the last digit, and not squared.
 
-    >>> round(least_singular(3), 9)
-    1.46e-07
+    >>> round(least_singular(3), 9), least_singular(3, exact=True)
+    (1.46e-07, 2.1316282072803006e-14)
     """
-    return float(np.sqrt(UNITS * n * np.finfo(dtype).eps / 2))
+    square = float(UNITS * n * np.finfo(dtype).eps / 2)
+    return square if exact else square**0.5
+
+
+def significant(sizes: Array, n: int, *, exact: bool = False, tolerance: float | None = None) -> Array:
+    """Flags (..., k) of the singular values of matrices of n columns, or of other sizes, that are not zero beside the
+    largest of them.
+
+    >>> significant(np.array([1e3, 1e-2, 1e-6]), 3)
+    array([ True,  True, False])
+    """
+    least = least_singular(n, exact=exact) if tolerance is None else tolerance
+    return np.asarray(sizes > least * sizes.max(axis=-1, keepdims=True, initial=0.0))
+
+
+def relative_rank(A: Array, *, exact: bool = False, tolerance: float | None = None) -> Array:
+    """The ranks (...) of matrices (..., h, n), by singular values that are significant beside the largest."""
+    return np.asarray(np.count_nonzero(significant(np.linalg.svd(A, compute_uv=False), A.shape[-1], exact=exact,
+                                                   tolerance=tolerance), axis=-1))
 
 
 def rank_of(A: Array, tolerance: float | None = None) -> Array:

@@ -4,7 +4,7 @@ S = A A^T is eliminated as L D L^T. A pivot is the square of what a row of A has
 that is a small part of an ordinary row, the row says nothing new: it gets the unknown zero, and is not looked at again.
 What is left is solved exactly. With a `rank` less than the number of rows, the largest pivot is brought forward each
 time, and no more rows than that are used: for matrices whose rank is known, but not which of their rows to take.
-A part is small in the arithmetic that computes, float64 or float32: a thousand units of rounding.
+A part is small in the arithmetic that computes, float64 or float32, as `rounding` says.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.solving.linear import chosen, exchanged
+from cayley.compiler.solving.rounding import beyond_rounding
 from cayley.compiler.typing import Array, Scalar
-
-_UNITS = 1e3  # of rounding
 
 
 class Semidefinite(NamedTuple):
@@ -63,9 +62,10 @@ class Semidefinite(NamedTuple):
         return self.solved(self.reduced(b))
 
 
-def factored(S: Array, scales: Sequence[Any], rank: int | None = None, least: float = 1e-12) -> Semidefinite:
+def factored(S: Array, scales: Sequence[Any], rank: int | None = None,
+             least: float = 0.0) -> Semidefinite:
     """The factors of a symmetric positive semidefinite matrix (n, n), for numbers and for symbols. Of each row `scales`
-    are ordinary values of its own entry; a pivot is small if it is not more than `least` of that."""
+    are ordinary values of its own entry; a pivot is small if it is rounding of that, or not more than `least` of it."""
     n = len(S)
     rest = [[S[i][j] for j in range(n)] for i in range(n)]
     ordinary = list(scales)
@@ -75,7 +75,7 @@ def factored(S: Array, scales: Sequence[Any], rank: int | None = None, least: fl
     for k in range(n if rank is None else min(rank, n)):
         if rank is not None and rank < n:
             exchanges += _largest_first(rest, ordinary, L, k)
-        inverses.append(_inverse(rest[k][k], ordinary[k], least))
+        inverses.append(_inverse(rest[k][k], ordinary[k], least, n))
         for i in range(k + 1, n):
             L[i].append(rest[i][k] * inverses[k])
             for j in range(k + 1, i + 1):
@@ -83,8 +83,8 @@ def factored(S: Array, scales: Sequence[Any], rank: int | None = None, least: fl
     return Semidefinite(L, inverses, exchanges)
 
 
-def _inverse(pivot: Scalar, ordinary: Scalar, least: float) -> Scalar:
-    new = (pivot > least * ordinary) & (pivot / _UNITS + ordinary > ordinary)
+def _inverse(pivot: Scalar, ordinary: Scalar, least: float, n: int) -> Scalar:
+    new = (pivot > least * ordinary) & beyond_rounding(pivot, ordinary, n)
     return chosen(new, 1.0 / chosen(new, pivot, 1.0), 0.0)
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_for, tree_of
@@ -272,7 +273,7 @@ class GearTrain:
         matrix = np.diag(given) if given.ndim == 1 else given
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
             raise SignatureError(f"gears are ratios (n) or a matrix (n, n) of finite numbers, not {shown(ratios)}")
-        if matrix.size and np.linalg.matrix_rank(matrix) < len(matrix):
+        if matrix.size and relative_rank(matrix, exact=True) < len(matrix):
             raise SignatureError(f"gears {shown(ratios)} leave a joint that no motor turns: the matrix is singular")
         object.__setattr__(self, "matrix", matrix)
 

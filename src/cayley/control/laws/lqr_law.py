@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
+from cayley.compiler.solving.rounding import significant
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, integral_action, law_ports, numbers_of, positive_gains_of, tree_of
 from cayley.control.tracking import Weights, linear_at, regulator_gain, weight_matrix
@@ -134,7 +135,7 @@ def _joint_of(tree: Tree, velocity: int) -> str:
                 if velocity in range(tree.nv)[own])
 
 
-_NEGLIGIBLE = 1e-9  # [1/s], of the unit circle, and of the largest singular value of [A - s, B]
+_NEGLIGIBLE = 1e-9  # [1/s], of the unit circle, and of the largest cost
 _SHARE = 0.01  # of the largest part: a joint that takes part
 
 
@@ -151,7 +152,7 @@ def lost_mode(A: Array, B: Array, dt: float | None) -> LostMode | None:
     for pole in np.linalg.eigvals(A):
         left, sizes, _ = np.linalg.svd(np.concatenate([A - pole * np.eye(len(A)), B], axis=1))
         lasts = pole.real >= -_NEGLIGIBLE if dt is None else abs(pole) >= 1 - _NEGLIGIBLE
-        if lasts and sizes.min(initial=np.inf) <= _NEGLIGIBLE * sizes.max(initial=0.0):
+        if lasts and not significant(sizes, len(A)).all():
             return LostMode(pole, left[:, -1])
     return None
 

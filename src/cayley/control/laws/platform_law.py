@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import ModelError, SignatureError, UnreachableError
@@ -65,7 +66,8 @@ class PlatformLaw:
         rows, wanted = self._asked(t, q, qd)
         A = np.asarray(kept(self._tree, "constraint Jacobian", lambda: jacobian_kernel(self._tree))(q))
         drift = np.asarray(kept(self._tree, "constraint drift", lambda: drift_kernel(self._tree))(q, qd))
-        return np.linalg.lstsq(np.concatenate([A, rows]), np.concatenate([-drift, wanted]), rcond=1e-9)[0]
+        return np.linalg.lstsq(np.concatenate([A, rows]), np.concatenate([-drift, wanted]),
+                               rcond=least_singular(len(qd)))[0]
 
     def _asked(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
         """Rows (k, nv) of accelerations that are asked for, and their values (k)."""

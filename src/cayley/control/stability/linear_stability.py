@@ -27,6 +27,7 @@ import numpy as np
 from scipy.linalg import matrix_balance, solve_continuous_lyapunov, solve_discrete_lyapunov
 
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, displaced
 from cayley.control.stability.signs import definiteness
@@ -80,7 +81,7 @@ def of_error_dynamics(about: ErrorDynamics) -> Verdict:
     G = about.constraints.jacobian("d")(np.zeros(about.size))
     if not np.abs(about.constraints(np.zeros(about.size))).max(initial=0.0) <= _KEPT * max(1.0, np.abs(G).max()):
         raise SignatureError(f"this state of {about.name} does not keep its constraints")
-    free = null_basis(G, tolerance=_KEPT * np.abs(G).max())
+    free = null_basis(G, int(relative_rank(G)))
     if not np.abs(G @ about.A @ free).max(initial=0.0) <= _KEPT * np.abs(G).max() * max(1.0, np.abs(about.A).max()):
         raise UnsupportedError(f"the derivative of {about.name} does not keep its constraints")
     if not free.shape[1]:

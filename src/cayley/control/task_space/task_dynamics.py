@@ -24,6 +24,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import finite_or, law_ports, numbers_of
 from cayley.control.drive_dynamics import DriveDynamics
@@ -74,7 +75,7 @@ class TaskDynamics:
             tree, 3, seed=0)
         reached = kernel(sized(tree, f"(q)->({len(rows)},{made.drives.count})"), name="rows")(
             lambda q: made.drives.at(q).rows(made.jacobian(q, turned)))
-        rank = max(np.linalg.matrix_rank(reached(q), tol=1e-9) for q in places)
+        rank = max(int(rank_of(np.asarray(reached(q)))) for q in places)
         if rank < len(rows):
             raise UnsupportedError(
                 f"a task of {len(rows)} rows ({', '.join(AXES[row] for row in rows)}) of {frame!r} is more than the "

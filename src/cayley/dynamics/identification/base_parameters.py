@@ -18,6 +18,7 @@ import sympy
 
 from cayley.compiler.made_once import kept as kept_with
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.regressor import RegressorModel
 from cayley.dynamics.identification.structure import (
@@ -45,7 +46,6 @@ from cayley.showing import brief
 _CHOICE = 4  # how many times as many closed configurations are looked at as are taken
 _WALKS = 16  # at once, through closed configurations,
 _REACH = 0.2  # by steps of this length [rad, or the mechanism's own unit of length]
-_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def _kept_by_constraints(tree: Tree, q: Array, qd: Array, qdd: Array, along: Arr
     qd = along * _times(N, _times(np.swapaxes(N, -1, -2), qd / along))
     A = np.asarray(kept_with(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q))
     left = _times(A, qdd) + kept_with(tree, "constraint drift", lambda: drift_kernel(tree))(q, qd)
-    return q, qd, qdd - along * _times(np.linalg.pinv(A * along, _INDEPENDENT), left)
+    return q, qd, qdd - along * _times(np.linalg.pinv(A * along, least_singular(tree.nv)), left)
 
 
 def _times(matrices: Array, vectors: Array) -> Array:

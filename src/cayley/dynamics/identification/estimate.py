@@ -223,7 +223,7 @@ def stacked(base: BaseParameters, measured: Measured) -> ScaledRows:
     return ScaledRows(base, summed)
 
 
-def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:
+def check_excited(base: BaseParameters, W: Array, *, tolerance: float | None = None) -> None:
     """`SingularityError` that names combinations of base parameters that no force of W (..., b) shows."""
     compact = triangular(W.reshape(-1, base.size))
     seen = independent_columns(compact, tolerance=tolerance)

@@ -21,13 +21,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array
 from cayley.dynamics.identification.regressor import JOINT_TERMS, RegressorModel
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moved
 from cayley.model.joint_kinds import JointKind
 
-_ROUNDING = 1e-9  # of the largest singular value, or of 1: rows and directions below it are none
 _MOMENTS = np.arange(14) < 10
 _FRICTION = np.eye(14)[12:]  # what turns energy into heat hides in no energy
 
@@ -153,13 +153,13 @@ def _span(rows: Array) -> Array:
     if not rows.size:
         return np.zeros((0, rows.shape[1]))
     _, sizes, basis = np.linalg.svd(triangular(rows), full_matrices=False)
-    return basis[sizes > _ROUNDING * max(sizes.max(), 1e-300)]
+    return basis[significant(sizes, rows.shape[1])]
 
 
 def _null_space(rows: Array) -> Array:
     """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1: rows may be rounding."""
     _, sizes, basis = np.linalg.svd(triangular(rows))
-    return basis[int((sizes > _ROUNDING).sum()):].T
+    return basis[int((sizes > least_singular(rows.shape[1])).sum()):].T
 
 
 def _restricted(basis: Array, kept: Array) -> Array:
@@ -217,7 +217,7 @@ class Units(NamedTuple):
         return np.array([self.length if unit == "m" else 1.0 for each in units for unit in each])
 
 
-_DEPENDENT = 1e-8  # of the largest: columns of sampled regressors that are no more than this apart are dependent
+_INTEGER = 1e-8  # entries of combinations that are nearer to integers are these
 
 
 def triangular(rows: Array) -> Array:
@@ -225,9 +225,9 @@ def triangular(rows: Array) -> Array:
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def independent_columns(Y: Array, *, tolerance: float = _DEPENDENT) -> Array:
-    """Flags of the columns that are not, to a relative `tolerance`, combinations of earlier ones: Gram and Schmidt,
-    twice for rounding.
+def independent_columns(Y: Array, *, tolerance: float | None = None) -> Array:
+    """Flags of the columns that are not, to a relative `tolerance` (that of all ranks if not given), combinations of
+    earlier ones: Gram and Schmidt, twice for rounding.
 
     >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]]))
     array([ True, False,  True])
@@ -235,17 +235,18 @@ def independent_columns(Y: Array, *, tolerance: float = _DEPENDENT) -> Array:
     kept = np.zeros(Y.shape[1], dtype=bool)
     basis = np.zeros((len(Y), 0))
     sizes = np.linalg.norm(Y, axis=0)
+    least = least_singular(Y.shape[1]) if tolerance is None else tolerance
     for k, column in enumerate(Y.T):
         rest = column - basis @ (basis.T @ column)
         rest = rest - basis @ (basis.T @ rest)
         size = np.linalg.norm(rest)
-        if size > tolerance * sizes.max() and size > tolerance * sizes[k]:
+        if size > least * sizes.max() and size > least * sizes[k]:
             kept[k] = True
             basis = np.column_stack([basis, rest / size])
     return kept
 
 
-def echelon(rows: Array, *, tolerance: float = _DEPENDENT) -> Array:
+def echelon(rows: Array, *, tolerance: float | None = None) -> Array:
     """The rows' space in reduced form: each row has a 1 in its last place, where the other rows have 0; nearest
     integers made exact.
 
@@ -257,7 +258,7 @@ def echelon(rows: Array, *, tolerance: float = _DEPENDENT) -> Array:
     return tidy(np.linalg.lstsq(rows[:, pivots], rows, rcond=None)[0])
 
 
-def tidy(matrix: Array, *, tolerance: float = _DEPENDENT) -> Array:
+def tidy(matrix: Array, *, tolerance: float = _INTEGER) -> Array:
     """Entries that only rounding keeps from integers made exact."""
     near = np.round(matrix)
     return np.where(np.abs(matrix - near) < tolerance, near + 0.0, matrix)

@@ -16,6 +16,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.orthogonal_complement import twist_map
 from cayley.dynamics.rigid_links.energies import link_poses
@@ -45,7 +46,7 @@ class OrthogonalComplement(NamedTuple):
     @property
     def rank(self) -> Array:
         """Of K (...): how many velocities the joints take from 6 N."""
-        return np.linalg.matrix_rank(self.K)
+        return relative_rank(self.K, exact=True)
 
 
 def constraint_tensor(links: Links, q: Array) -> Array:

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import check_definite
@@ -32,7 +33,6 @@ from cayley.showing import brief
 if TYPE_CHECKING:
     from cayley.dynamics.linearised.constrained import ClosedMechanism
 
-_LOST = 1e-10  # singular values of [A - s, B] below this part of the largest: the mode s is out of reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class StateSpace:
     @property
     def controllable(self) -> Scalar:
         """True (...) if the forces reach every mode, by the test of Popov, Belevitch and Hautus."""
-        return (self.margins > _LOST).all(axis=-1)
+        return (self.margins > least_singular(self.A.shape[-1])).all(axis=-1)
 
     def discretised(self, dt: float) -> StateSpace:
         """The exact model of steps of `dt` [s] in which u is held (zero-order hold)."""

@@ -24,7 +24,7 @@ import numpy as np
 from cayley.compiler.solving.definite import is_definite, only_where, rows_are_independent
 from cayley.compiler.solving.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
 from cayley.compiler.solving.null_space import null_space as null_space_factors
-from cayley.compiler.solving.rounding import Scale, least_singular, rank_of
+from cayley.compiler.solving.rounding import Scale, least_singular, rank_of, relative_rank
 from cayley.compiler.solving.singular_vectors import singular_vectors
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
@@ -32,7 +32,6 @@ from cayley.errors import ConventionError, SingularityError
 from cayley.showing import shown_briefly
 from cayley.wording import did_you_mean
 
-_REDUNDANT = 1e-10  # of the largest singular value of A M^-1 A^T: what masses leave of rows that say nothing new
 _AGREED = 1e-7  # of the largest term of the rows: what rounding leaves of those that agree, through such values
 
 
@@ -127,7 +126,7 @@ def _unique(A: Array, scale: Scale | None, S: Array, rest: Array) -> Array:
 
 
 def _shortest(S: Array, rest: Array) -> Array:
-    return np.linalg.pinv(wrapped(S), _REDUNDANT) @ rest
+    return np.linalg.pinv(wrapped(S), least_singular(len(S))) @ rest
 
 
 def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int],
@@ -241,8 +240,7 @@ def basis_of_coordinates(A: Array, drift: Array, independent: Sequence[int]) -> 
 def check_independent(A: Array, independent: Sequence[int], names: Sequence[str] | None = None) -> None:
     """Refuse coordinates that the others do not follow at a state: their part of A (h, n) is singular there."""
     others = [k for k in range(A.shape[1]) if k not in set(independent)]
-    values = np.linalg.svd(A[:, others], compute_uv=False)
-    if values.min(initial=np.inf) <= least_singular(A.shape[1]) * values.max(initial=0.0):
+    if relative_rank(A[:, others], tolerance=least_singular(A.shape[1])) < len(others):
         chosen = ", ".join(names[k] if names else f"q{k + 1}" for k in independent)
         raise SingularityError(
             f"the coordinates {chosen} do not determine the others at this state (a dead centre): choose "

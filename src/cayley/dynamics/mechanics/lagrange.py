@@ -29,6 +29,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 
@@ -248,7 +249,7 @@ class LagrangeSystem(HoldsFunctions):
         if self.constraints is None:
             return len(q)
         # (G.2)
-        return len(q) - int(np.linalg.matrix_rank(self.constraint_jacobian(q, *([t] if self.rheonomic else []))))
+        return len(q) - int(relative_rank(self.constraint_jacobian(q, *([t] if self.rheonomic else []))))
 
     def _terms(self, q: Array, qd: Array, t: Scalar) -> Terms:
         L = self.lagrangian(q, qd, t)

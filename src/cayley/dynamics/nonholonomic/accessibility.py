@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.mechanics.constrained import basis_of_coordinates
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
@@ -29,7 +30,6 @@ from cayley.kinematics.constraints.structure import constraint_structure, generi
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-_INDEPENDENT = 1e-7  # singular values below this part of the largest are zero
 _BESIDE = 6  # configurations at which it is looked beside those given
 
 
@@ -93,7 +93,7 @@ def _of_tree(tree: Tree) -> Accessibility:
     samples = np.array([each.q for each in generic])
     fields = Fields(tree.nq, tree.nv, basis, structure.mobility, manifold.rate, manifold.perturbation_rate)
     held = int(constraints.hold_positions(tree)[list(structure.used)].sum())
-    return Accessibility(tree.nv, growth(fields, samples, tree.nv - held, _INDEPENDENT), held)
+    return Accessibility(tree.nv, growth(fields, samples, tree.nv - held, least_singular(tree.nv)), held)
 
 
 def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibility:
@@ -114,9 +114,10 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     best = max(at, key=lambda q: np.linalg.svd(np.asarray(frame.matrix(q), dtype=float), compute_uv=False).min())
     free = qr(np.asarray(frame.matrix(best), dtype=float)[m:], pivoting=True, mode="r")[1][n - m:].tolist()
     fields = Fields(n, n, lambda q: basis_of_coordinates(frame.matrix(q)[m:], np.zeros(n - m), sorted(free))[0], m)
-    here, near = (growth(fields, where, n, _INDEPENDENT) for where in (at, np.concatenate([at, nearby(at, _BESIDE)])))
+    least = least_singular(n)
+    here, near = (growth(fields, where, n, least) for where in (at, np.concatenate([at, nearby(at, _BESIDE)])))
     if here[-1] < near[-1]:
-        deeper = generated_algebra(fields, at, (), _INDEPENDENT, None).growth.max(axis=-1)
+        deeper = generated_algebra(fields, at, (), least, None).growth.max(axis=-1)
         here = tuple(int(rank) for rank in deeper) if deeper[-1] == near[-1] else near
     return Accessibility(n, here, 0)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.null_space import null_basis
-from cayley.compiler.solving.rounding import rank_of
+from cayley.compiler.solving.rounding import rank_of, relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.structure import echelon
 from cayley.dynamics.nonholonomic.accessibility import accessibility, accessibility_of_frame
@@ -29,7 +29,6 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.wording import shown
 
-_ZERO = 1e-9  # beside the largest
 _TRUE = 1e-7  # slopes along a motion below this part of the gradient are rounding
 _SPREAD = 0.7  # of the configurations looked at
 
@@ -170,7 +169,7 @@ def _sought(frame: MovingFrame | _Rows, near: Array, names: tuple[str, ...],
     slopes = _slopes(frame, products, samples)
     scales = np.linalg.norm([_gradients(q, products) for q in samples], axis=(0, 2))
     own = slopes / scales
-    combinations = null_basis(own, tolerance=_ZERO * float(np.linalg.norm(own, 2)))
+    combinations = null_basis(own, int(relative_rank(own)))
     return [LevelFunction(names, tuple((float(c), products[k]) for k, c in enumerate(row) if c))
             for row in _echelon(combinations.T / scales * scales.max())]
 

@@ -29,7 +29,6 @@ from cayley.errors import ConventionError, SingularityError
 from cayley.geometry.vector_fields.fields import nearby
 from cayley.wording import shown
 
-_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 _BESIDE = 8  # configurations at which it is looked beside those given
 _WELL = 10.0  # by how much directions may be longer than at the best of them
 

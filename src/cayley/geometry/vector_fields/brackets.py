@@ -26,6 +26,7 @@ import numpy as np
 from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Text
 from cayley.errors import ModelError, SignatureError
@@ -253,7 +254,7 @@ def structure_constants(basis: ArrayLike) -> Array:
     if E.ndim != 3 or E.shape[1] != E.shape[2] or not np.isfinite(E).all():
         raise SignatureError(f"a basis of matrices has the shape (m, k, k), not {E.shape}")
     columns = E.reshape(len(E), -1).T
-    if np.linalg.matrix_rank(columns) < len(E):
+    if relative_rank(columns, exact=True) < len(E):
         raise ModelError("the matrices are dependent: they are the basis of no algebra")
     brackets = E[:, None] @ E[None] - E[None] @ E[:, None]
     flat = brackets.reshape(len(E) ** 2, -1).T

@@ -42,9 +42,6 @@ from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-_SAYS_NOTHING = 1e-9  # a row that is shorter, without units
-_TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
-
 
 @dataclass(frozen=True, eq=False)
 class ConstraintStructure:
@@ -169,7 +166,7 @@ def _special(tree: Tree, structure: ConstraintStructure, A: Array,
 def dependent_rows(A: Array, tolerance: float | None = None) -> Array:
     """Flags (h) of the rows of a matrix (h, n), about one long, that take part in a dependence among them."""
     left = null_basis(A.T, int(rank_of(A, tolerance)))
-    return np.abs(left).max(axis=1, initial=0.0) > _TAKES_PART
+    return np.abs(left).max(axis=1, initial=0.0) > least_singular(A.shape[1])
 
 
 def dependent_constraints(structure: ConstraintStructure, A: Array, tolerance: float | None = None) -> tuple[str, ...]:
@@ -208,12 +205,12 @@ def _sizes(tree: Tree, generic: Sequence[Array]) -> tuple[float, ...]:
     groups = [(row.constraint, "point" if row.holds in "xyz" else row.holds) for row in row_names(tree)]
     own = np.sqrt(np.mean([(A * A).sum(axis=-1) for A in generic], axis=0))
     longest = [max(own[[k for k, other in enumerate(groups) if other == group]]) for group in groups]
-    return tuple((row_sizes(tree) * np.where(np.array(longest) > _SAYS_NOTHING, longest, 1.0)).tolist())
+    return tuple((row_sizes(tree) * np.where(np.array(longest) > least_singular(tree.nv), longest, 1.0)).tolist())
 
 
 def _telling(generic: Sequence[Array]) -> tuple[int, ...]:
     largest = np.max([np.abs(A).max(axis=1) for A in generic], axis=0)
-    return tuple(np.flatnonzero(largest > _SAYS_NOTHING).tolist())
+    return tuple(np.flatnonzero(largest > least_singular(generic[0].shape[1])).tolist())
 
 
 class GenericConfiguration(NamedTuple):

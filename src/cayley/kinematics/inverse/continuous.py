@@ -15,6 +15,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import significant
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
@@ -37,7 +38,6 @@ _HALVINGS = 16
 _FARTHEST = 0.3  # that a step may move a joint [rad or, in the size of the arm, m]
 _CORRECTION = 0.25  # of the predicted step, by which the corrector may move
 _SMALL = 2e-3
-_DAMPED = 1e-9  # of the largest singular value, squared
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +246,8 @@ def _solved(J: Array, error: Array, size: float) -> Array:
     """The shortest step that takes an error away, damped by the size of the error where J is singular."""
     U, s, V = np.linalg.svd(J, full_matrices=False)
     largest = s[0] if len(s) and s[0] > 0 else 1.0
-    damping = min(size, 1.0) ** 2 * 1e-2 * largest**2 + _DAMPED**2 * largest**2 if s[-1:].size and (
-        s[-1] < 1e-2 * largest) else 0.0
-    gains = np.where(s > _DAMPED * largest, s / (s * s + damping + 1e-300), 0.0)
+    damping = min(size, 1.0) ** 2 * 1e-2 * largest**2 if s[-1:].size and s[-1] < 1e-2 * largest else 0.0
+    gains = np.where(significant(s, J.shape[1]), s / (s * s + damping + 1e-300), 0.0)
     return V.T @ (gains * (U.T @ error))
 
 

@@ -24,10 +24,11 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
-from cayley.geometry.batch import above_rounding, first_failure, place
+from cayley.geometry.batch import first_failure, float_array, place
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix, rotation_vector_from_quaternion
@@ -271,11 +272,10 @@ def _whole(tree: Tree, q: Array, frame: str, target: Array, task: Task, twist: A
                   np.concatenate([twist[:3][task.linear], ahead]), np.sqrt(missing @ missing), angle, margin)
 
 
-_SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
 
 def _check_damping(J: ArrayLike, damping: ArrayLike) -> None:
-    smallest = above_rounding(_SINGULAR, J)
+    smallest = least_singular(np.shape(J)[-1], float_array(J).dtype, exact=True)
     J = np.asarray(J, dtype=float)
     k = np.asarray(damping, dtype=float)
     _check_finite(J, k)
@@ -346,7 +346,7 @@ def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[flo
     >>> resolved_rates(np.diag([2.0, 4.0]), [1.0, 1.0]).velocity
     array([0.5 , 0.25])
     """
-    smallest = above_rounding(_SINGULAR, J)
+    smallest = least_singular(np.shape(J)[-1], float_array(J).dtype, exact=True)
     J = np.asarray(J, dtype=float)
     twist = np.asarray(twist, dtype=float)
     if J.ndim < 2 or twist.shape[-1:] != J.shape[-2:-1]:

@@ -15,6 +15,7 @@ from functools import reduce
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import UNITS
 from cayley.compiler.tracing.symbols import rounding
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, SingularityError
@@ -22,12 +23,10 @@ from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, task_jacobian
 from cayley.kinematics.singular.indices import manipulability, orthogonal_rows, uniform_jacobian
-from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, rank_tolerance, subspaces
+from cayley.kinematics.subspaces import Subspaces, agreement, rank_tolerance, subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
-
-_NO_GRADIENT = 1e-13  # of the product of the lengths of the rows: a manipulability below this is zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,8 @@ def general_solution(J: ArrayLike, v: ArrayLike, start: ArrayLike | None = None,
     >>> general_solution([[1.0, 1.0]], [2.0], [1.0, 0.0]).velocities.round(12)
     array([1.5, 0.5])
     """
-    tolerance = rank_tolerance(tolerance, J, v)
+    met = agreement(tolerance, J, v)
+    tolerance = rank_tolerance(tolerance, np.shape(J)[-1], J, v)
     J = np.asarray(J, dtype=np.float64)
     v = np.asarray(v, dtype=np.float64)
     parts = subspaces(J, tolerance=tolerance)
@@ -70,7 +70,7 @@ def general_solution(J: ArrayLike, v: ArrayLike, start: ArrayLike | None = None,
     if start is not None:
         velocities = velocities + (parts.null_projector @ np.asarray(start, dtype=np.float64)[..., None])[..., 0]
     residual = np.linalg.norm((J @ velocities[..., None])[..., 0] - v, axis=-1)
-    solved = residual <= 1e3 * tolerance * np.linalg.norm(v, axis=-1)
+    solved = residual <= met * np.linalg.norm(v, axis=-1)
     return RateSolutions(velocities, residual, solved,
                          np.broadcast_to(parts.redundancy == 0, np.shape(residual))[()], parts)
 
@@ -99,7 +99,7 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
                     axes: str) -> Array:
     """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for. By
     rows made orthogonal, for regular configurations of arms with at least as many joints as rows; NaN where a row
-    follows from those before it to RANK_TOLERANCE, or to 64 roundings of float32, as at singular ones."""
+    follows from those before it but for rounding, as at singular ones."""
     check_independent(tree, "rates of redundant joints", frame)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     J = general_jacobian(tree, q, frame, axes=axes)[chosen]
@@ -107,7 +107,7 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
     for row, across, asked in zip(J, orthogonal_rows(J, passes=2), v, strict=True):  # rows before stay as they are
         square = across @ across
         whole = row @ row
-        regular = square > RANK_TOLERANCE**2 * whole + 64**2 * rounding(rounding(whole))
+        regular = square > (UNITS / 2 * tree.nv) ** 2 * rounding(rounding(whole))
         rates = rates + across * np.where(regular, (asked - row @ rates) / np.where(regular, square, 1.0), np.nan)
     return rates
 
@@ -123,7 +123,7 @@ def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Seq
 
     J = uniform_jacobian(tree, q, frame, task=task, axes=axes, characteristic_length=characteristic_length)
     largest = np.sqrt(reduce(lambda product, square: product * square, [row @ row for row in J]))
-    return task_jacobian(tree, q, index) + np.where(index(q) > _NO_GRADIENT * largest + 64 * rounding(largest), 0.0,
+    return task_jacobian(tree, q, index) + np.where(index(q) > UNITS * len(J) * rounding(largest), 0.0,
                                                         np.nan)
 
 
@@ -158,7 +158,7 @@ def joint_motion(J: ArrayLike, J_rate: ArrayLike, rate: Array, second_rate: Arra
 
 
 def _checked(J: ArrayLike, tolerance: float | None) -> Array:
-    tolerance = rank_tolerance(tolerance, J)
+    tolerance = rank_tolerance(tolerance, np.shape(J)[-1], J)
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2 or J.shape[-1] != J.shape[-2]:
         raise SignatureError(f"a Jacobian with an inverse has shape (..., n, n), not {J.shape}: choose rows, or use "

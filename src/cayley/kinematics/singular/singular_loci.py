@@ -22,6 +22,7 @@ from scipy.spatial import cKDTree
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.continuation import corrected, whole_curve
@@ -166,7 +167,7 @@ def _moving(tree: Tree, frame: str, J: Array, bounds: Bounds) -> tuple[list[int]
     size = np.array([np.abs(J[:, :, tree.v_slices[k]]).max() for k in way])
     joints = [k for k, largest in zip(way, size, strict=True) if largest > _STILL * bounds.size]
     U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1))
-    dimension = int(np.sum(values > 1e-6 * max(values[0], 1e-300)))
+    dimension = int(np.sum(significant(values, tree.nv)))
     if len(joints) < max(dimension, 2):
         raise UnsupportedError(
             f"{len(joints)} of the joints of {tree.name} move {frame!r}: it stays on a "
@@ -310,7 +311,6 @@ def planar_folds(tree: Tree, frame: str, joints: list[int]) -> Folds | None:
 
 _NEWTON = 40
 _CONVERGED = 1e-11
-_LOOSE = 1e-7  # a derivative of less rank: more than curves
 _PACE = 0.04
 _SHORTEST = 1e-5
 _MOST_STEPS = 6000
@@ -394,10 +394,10 @@ class Folding:
             return M, -left
 
         found = corrected(equations, self._moved, np.concatenate([q, u], axis=1), iterations=most,
-                          tolerance=_CONVERGED, longest=0.25, least=_LOOSE)
+                          tolerance=_CONVERGED, longest=0.25, least=least_singular(n))
         converged = found.missing < 1e3 * _CONVERGED
         rank = found.tangent.shape[-1] - (len(self.rows) == 3)
-        if converged.sum() > 2 and np.mean(found.singular_values[converged, rank - 1] < _LOOSE) > 0.5:
+        if converged.sum() > 2 and np.mean(found.singular_values[converged, rank - 1] < least_singular(n)) > 0.5:
             raise UnsupportedError(
                 f"the singular postures of {self.tree.name} fill more than curves: some joints, as those of a "
                 "spherical shoulder, move one on to others that are reached as well by the rest. Name one of these "

@@ -78,7 +78,7 @@ def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence
                 one can
     """
     check_independent(tree, "`singularity` (`actuation_singularity` is for mechanisms with constraints)", frame)
-    tolerance = rank_tolerance(tolerance, q)
+    tolerance = rank_tolerance(tolerance, tree.nv, q)
     q = np.asarray(q, dtype=np.float64)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     way = list(velocity_units(tree, frame))

@@ -15,7 +15,6 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
 from cayley.machines.arguments import DOWN, Masses, check_masses, compiled, crank_legs, names_of, place
 from cayley.machines.parallel.legs import (
-    SINGULAR,
     LegJacobians,
     ParallelSingularity,
     check_lengths,
@@ -79,7 +78,7 @@ class FiveBar:
         return LegJacobians(np.array(rods),
                               np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
 
-    def singularity(self, P: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+    def singularity(self, P: ArrayLike, theta: ArrayLike, *, tolerance: float | None = None) -> ParallelSingularity:
         """The class of one posture, with the velocities of the point that it loses and gains."""
         Jx, Jq = self.jacobians(P, theta)
         return parallel_singularity(Jx, Jq / self.cranks, tolerance=tolerance)

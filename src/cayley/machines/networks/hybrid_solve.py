@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError
 from cayley.machines.networks.formulation_tree import (
@@ -127,7 +128,7 @@ def _check_regular(saddle: Array, size: int) -> None:
     scale = 1.0 / np.sqrt(np.maximum(np.abs(saddle).max(axis=1), 1e-300))
     scale[scale > 1e100] = 1.0
     _, s, Vt = np.linalg.svd(scale[:, None] * saddle * scale)
-    if s[-1] <= 1e-13 * s[0]:
+    if not significant(s, len(s), exact=True).all():
         body = int(np.abs(Vt[-1][:6 * size]).argmax()) // 6 + 1
         raise SingularityError(f"the acceleration of body {body} does not follow: it has no inertia in a direction in "
                                "which no driver moves it")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
@@ -32,7 +33,6 @@ from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
 from cayley.wording import did_you_mean
 
-_RANK = 1e-11  # singular values below this part of the largest are zero
 _OPEN = 1e-6  # loops that are open by more are no state of the network, in metres and radians, or per second
 
 
@@ -224,7 +224,7 @@ def _with_ties(network: Network, rows: list[ConnectionRow], matrix: Array, right
 def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array, turned: Mapping[str, Array]
             ) -> NetworkMotion:
     U, s, Vt = np.linalg.svd(matrix)
-    rank = int((s > _RANK * s[0]).sum())
+    rank = int(significant(s, len(s), exact=True).sum())
     found = Vt[:rank].T @ ((U[:, :rank].T @ right) / s[:rank])
     m = 6 * len(network.order)
     places = {row.name: slice(m + 6 * k, m + 6 * k + 6) for k, row in enumerate(rows)}
@@ -247,7 +247,7 @@ def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: A
 
 def _why_it_does_not(inertia: Array, motions: Array) -> str:
     """Accelerations of mass centres, rows of `motions`, that no equation fixes: they need forces, or they do not."""
-    if np.abs(inertia @ motions.T).max() > _RANK * np.abs(inertia).max():
+    if np.abs(inertia @ motions.T).max() > least_singular(len(inertia), exact=True) * np.abs(inertia).max():
         return ("next to a singular position its connections hold it too weakly to say which way it goes; take a state "
                 "further away, or the position itself")
     return "it has no inertia in a direction in which it may move"

@@ -26,7 +26,6 @@ from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.geometry.batch import rounding_of
 from cayley.machines.arguments import Masses, batch_of, check_masses, compiled, mass_of, place, rod
 from cayley.machines.parallel.legs import (
-    SINGULAR,
     LegJacobians,
     ParallelSingularity,
     actuator_rates,
@@ -141,7 +140,7 @@ class TranslationalDelta:
         Jx, Jq = self.jacobians(p, theta)
         return held_solution(Jx, Jq * batch_of("rates of the cranks", crank_rates, (3,)), "delta")
 
-    def singularity(self, p: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+    def singularity(self, p: ArrayLike, theta: ArrayLike, *, tolerance: float | None = None) -> ParallelSingularity:
         """The class of one posture, with the velocities of the platform that it loses and gains."""
         Jx, Jq = self.jacobians(p, theta)
         return parallel_singularity(Jx, Jq / self.crank, tolerance=tolerance)

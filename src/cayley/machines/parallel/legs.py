@@ -21,13 +21,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.solving.definite import only_where
-from cayley.compiler.solving.rounding import beyond_rounding
+from cayley.compiler.solving.rounding import beyond_rounding, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError
 from cayley.kinematics.inverse.analytic.planar import elbow_discriminant
 from cayley.showing import brief
-
-SINGULAR = 1e-6  # of the largest: where two postures meet, a place is known to the root of rounding only
 
 
 class LegJacobians(NamedTuple):
@@ -58,10 +56,10 @@ class ParallelSingularity:
 
 
 def parallel_singularity(Jx: ArrayLike, Jq: ArrayLike, *, lengths: ArrayLike = 1.0,
-                         tolerance: float = SINGULAR) -> ParallelSingularity:
+                         tolerance: float | None = None) -> ParallelSingularity:
     """The class of one posture, by Jx (m, k) and the diagonal Jq (m), both in metres a unit.
 
-    `tolerance`: how small, beside the largest, is zero.
+    `tolerance`: how small, beside the largest, is zero; without it about 2e-7, as of all functions.
 
     >>> parallel_singularity([[1.0, 0.0], [1.0, 0.0]], [1.0, 1.0]).gained.round(12) + 0.0
     array([[0., 1.]])
@@ -71,7 +69,7 @@ def parallel_singularity(Jx: ArrayLike, Jq: ArrayLike, *, lengths: ArrayLike = 1
     worth = np.broadcast_to(np.asarray(lengths, dtype=float), rows.shape[1:])
     scaled = rows / worth
     _, values, V = np.linalg.svd(scaled)
-    rank = int((values > tolerance * values.max(initial=1e-300)).sum())
+    rank = int(significant(values, rows.shape[1], tolerance=tolerance).sum())
     gained = V[rank:] / worth
     stuck = _stuck(scaled, drives, tolerance)
     lost = _directions(scaled[stuck], tolerance) / worth
@@ -94,7 +92,7 @@ def held_solution(J: Array, right: Array, machine: str, *, lengths: ArrayLike = 
     finite = np.isfinite(rows).all((-2, -1))
     values = np.linalg.svd(rows[finite] / np.asarray(lengths, dtype=float), compute_uv=False)
     held = finite.copy()
-    held[finite] = values[:, -1] > SINGULAR * values[:, 0]
+    held[finite] = significant(values, J.shape[-1]).all(axis=-1)
     own = np.swapaxes(rows[held], -1, -2) if forces else rows[held]
     found[held] = np.linalg.solve(own, known[held][..., None])[..., 0]
     if not batch and finite.all() and not held.all():
@@ -108,7 +106,7 @@ def actuator_rates(Jx: Array, Jq: Array, rates: Array, machine: str, *, worth: A
                    ) -> Array:
     """thetad (..., m) with Jq thetad = Jx xd for rates xd (..., k) of a platform. A leg that is straight or folded, as
     `parallel_singularity` decides with Jq / worth, has none: NaN, and `SingularityError` for one posture."""
-    stuck = _stuck(Jx / np.asarray(lengths, dtype=float), Jq / np.asarray(worth, dtype=float), SINGULAR)
+    stuck = _stuck(Jx / np.asarray(lengths, dtype=float), Jq / np.asarray(worth, dtype=float))
     found = np.einsum("...ij,...j->...i", Jx, rates) / np.where(stuck, np.nan, Jq)
     if found.ndim == 1 and stuck.any():
         legs = ", ".join(str(k + 1) for k in np.flatnonzero(stuck))
@@ -117,17 +115,17 @@ def actuator_rates(Jx: Array, Jq: Array, rates: Array, machine: str, *, worth: A
     return found
 
 
-def _stuck(Jx: Array, Jq: Array, tolerance: float) -> Array:
-    largest = np.maximum(np.abs(Jq).max(axis=-1, initial=0.0), np.abs(Jx).max(axis=(-2, -1), initial=0.0))
-    return np.asarray(np.abs(Jq) <= tolerance * largest[..., None])
+def _stuck(Jx: Array, Jq: Array, tolerance: float | None = None) -> Array:
+    largest = np.broadcast_to(np.abs(Jx).max(axis=(-2, -1), initial=0.0)[..., None], (*Jq.shape[:-1], 1))
+    return ~significant(np.concatenate([np.abs(Jq), largest], axis=-1), Jx.shape[-1], tolerance=tolerance)[..., :-1]
 
 
-def _directions(rows: Array, tolerance: float) -> Array:
+def _directions(rows: Array, tolerance: float | None) -> Array:
     """A basis (l, k) of what rows span."""
     if not len(rows):
         return rows
     _, values, V = np.linalg.svd(rows)
-    return V[:int((values > tolerance * values[0]).sum())]
+    return V[:int(significant(values, rows.shape[1], tolerance=tolerance).sum())]
 
 
 def _normal(rows: Array) -> Array:

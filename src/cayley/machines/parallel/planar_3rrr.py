@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError, UnreachableError
 from cayley.geometry.batch import first_failure, place
@@ -35,7 +36,6 @@ from cayley.machines.arguments import (
 )
 from cayley.machines.arguments import place as placed
 from cayley.machines.parallel.legs import (
-    SINGULAR,
     Assemblies,
     LegJacobians,
     ParallelSingularity,
@@ -149,7 +149,7 @@ class Planar3RRR:
         by_pose, by_theta = (self.rod_angles.jacobian(name)(pose, theta) for name in ("pose", "theta"))
         return by_pose @ pose_rate + by_theta @ crank_rates
 
-    def singularity(self, pose: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+    def singularity(self, pose: ArrayLike, theta: ArrayLike, *, tolerance: float | None = None) -> ParallelSingularity:
         """The class of one posture, with the motions (xd, yd, phid) that it loses and gains."""
         Jx, Jq = self.jacobians(pose, theta)
         return parallel_singularity(Jx, Jq / self.cranks, lengths=self._worth, tolerance=tolerance)
@@ -252,7 +252,7 @@ class Planar3RRR:
         for _ in range(_STEPS):
             Jx, _ = self.jacobians(x, theta)
             off = (self.rod_lengths(x, theta)**2 - self.rods**2) / 2
-            x = x - np.einsum("...ij,...j->...i", np.linalg.pinv(Jx, rcond=1e-9), off)
+            x = x - np.einsum("...ij,...j->...i", np.linalg.pinv(Jx, rcond=least_singular(3)), off)
         x[..., 2] = np.angle(np.exp(1j * x[..., 2]))
         return np.where(near[..., None], x, np.nan)
 

@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -29,7 +30,7 @@ from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vecto
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.inverse.search import damped_solution, first_of_each
 from cayley.machines.arguments import batch_of, compiled, data, place
-from cayley.machines.parallel.legs import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
+from cayley.machines.parallel.legs import ParallelSingularity, held_solution, parallel_singularity
 from cayley.model.joint_kinds import Floating, Prismatic, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
@@ -44,7 +45,6 @@ _ROUNDS = 20
 _MOST = 40
 _CLOSES = 1e-13  # of the largest length
 _APART = 1e-6  # entries of poses, places by the largest length: nearer ones are one
-_ARCHITECTURE = 1e-8  # of the largest singular value
 _UNKNOWN = Body("unknown")
 _MASSLESS = Body("massless", 0.0)
 _UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -132,8 +132,7 @@ class StewartPlatform:
         """How many motions of the platform the legs hold at no pose: 0, unless its architecture is singular, as that of
         a base and a platform that are flat hexagons of the same form, however they are turned (Ma & Angeles 1991)."""
         poses = self._starts(np.full(6, np.ptp(self.base, axis=0).max() + np.ptp(self.platform, axis=0).max()), 24, 1)
-        values = np.linalg.svd(self.jacobian(poses) / self._worth, compute_uv=False)
-        return 6 - int((values > _ARCHITECTURE * values[:, :1]).sum(axis=1).max())
+        return 6 - int(relative_rank(self.jacobian(poses) / self._worth).max())
 
     def dynamics(self, *, platform: Body, cylinder: Body | None = None, piston: Body | None = None,
                  gravity: ArrayLike = (0.0, 0.0, -9.81)) -> StewartDynamics:
@@ -193,7 +192,7 @@ class StewartPlatform:
                 break
         return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3] / size, 6)))).reshape(-1, 4, 4)
 
-    def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+    def singularity(self, pose: ArrayLike, *, tolerance: float | None = None) -> ParallelSingularity:
         """The singularity of the legs at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
         """
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=self._worth, tolerance=tolerance)

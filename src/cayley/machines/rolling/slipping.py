@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import least_singular, relative_rank
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.dynamics.forward.constrained import forces_by_method
 from cayley.dynamics.forward.dry_friction import contacts_of
@@ -33,7 +34,6 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.wording import shown
 
-_INDEPENDENT = 1e-9
 _ROUNDING = 1e-12
 _AT_LIMIT = 1e-6  # of the least friction: contacts that need as much
 
@@ -158,11 +158,12 @@ def _kernel(tree: Tree) -> Kernel[tuple[Array, ...]]:
 def _least(A: Array, f: Array, places: list[slice]) -> tuple[float, list[bool]]:
     """The least friction with which contacts can do f, and which of them then need as much; infinite, and those that
     would have to pull, if they cannot."""
-    found = np.linalg.lstsq(A.T, f, rcond=_INDEPENDENT)[0]
-    N = null_basis(A.T, tolerance=_INDEPENDENT * float(np.linalg.norm(A, 2)))
+    least = least_singular(len(f))
+    found = np.linalg.lstsq(A.T, f, rcond=least)[0]
+    N = null_basis(A.T, int(relative_rank(A.T, tolerance=least)))
     rows = np.concatenate([np.arange(place.start, place.stop) for place in places])
     spread = np.linalg.svd(N[rows], full_matrices=False)
-    N = N @ spread[2].T[:, spread[1] > _INDEPENDENT]  # those of the family that contacts notice
+    N = N @ spread[2].T[:, spread[1] > least]  # those of the family that contacts notice
     scale = float(np.abs(found).max()) or 1.0
     if not N.shape[1]:
         return _friction(found / scale, places)

@@ -23,6 +23,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.machines.walking import biped_equations as equations
@@ -106,7 +107,7 @@ class _Walker(Grounded):
                         "force ends and a horizontal one not")
         rows = np.repeat([x[foot] == 1 for foot in FEET], 2)
         J = equations.feet_jacobian(self.biped, equations.posture_of_angles(np.asarray(x.q, dtype=float)))[rows]
-        if np.linalg.matrix_rank(J) == len(J):
+        if relative_rank(J) == len(J):
             return None
         return "both legs are straight and parallel: how the feet share the load is not determined"
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
@@ -254,7 +255,7 @@ class _Reading:
         for joint in dict.fromkeys(int(model.actuator_trnid[k, 0]) for k in at_joints):
             gears = [model.actuator_gear[k] for k in at_joints if model.actuator_trnid[k, 0] == joint]
             velocities = _VELOCITIES[int(model.jnt_type[joint])]
-            if np.linalg.matrix_rank(np.array(gears)[:, :velocities]) == velocities:
+            if relative_rank(np.array(gears)[:, :velocities], exact=True) == velocities:
                 found.append(self.joint_names[joint])
             else:
                 self.notes.append(f"the actuators of joint {self.joint_names[joint]!r} do not drive all that it does, "

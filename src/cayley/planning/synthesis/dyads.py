@@ -16,13 +16,13 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import rank_of, relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
 from cayley.showing import brief
 
 _REAL = 1e-7
 _SAME = 1e-8
-_POLE = 1e-7
 _FINITE = 1e-9
 _NEWTON = 8
 _MET = 1e-6
@@ -97,9 +97,9 @@ def dyads(poses: ArrayLike, *, fixed_on: Sequence[ArrayLike] = (), moving_on: Se
     rows += _line_rows(fixed_on, centre, scale, "fixed")
     rows += _line_rows(moving_on, np.zeros(2), scale, "moving")
     A = np.array([row / np.linalg.norm(row) for row in rows])
-    if np.linalg.svd(A, compute_uv=False)[-1] < _POLE:
+    if rank_of(A) < len(A):
         raise SingularityError("the poses and lines depend on each other and leave infinitely many links: change one")
-    basis = null_basis(A, tolerance=_POLE * float(np.linalg.norm(A, 2)))
+    basis = null_basis(A, len(A))
     found: list[Dyad] = []
     for q in [basis[:, 0]] if basis.shape[1] == 1 else _on_both_conics(basis):
         link = _dyad(q, centre, scale)
@@ -145,7 +145,7 @@ def slider_dyads(poses: ArrayLike, *, moving_on: Sequence[ArrayLike] = ()) -> tu
         raise SignatureError(f"{len(given)} poses and {len(moving_on)} lines: four determine a slider")
     scale, centre, rows = _scaled_rows(given)
     own = np.array(rows)[:, 3:]  # a, a.w, a x w, a3
-    basis = null_basis(own, tolerance=_POLE * float(np.linalg.norm(own, 2)))
+    basis = null_basis(own, int(relative_rank(own)))
     if basis.shape[1] != 5 - len(given):
         raise SingularityError("the poses leave infinitely many points that stay on a line: change one")
     if not moving_on:

@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError, UnreachableError
 from cayley.machines.arguments import DOWN, Masses
@@ -24,7 +25,6 @@ from cayley.planning.synthesis.design import FourBarDesign, StructuralError
 from cayley.planning.synthesis.freudenstein import check_ground, check_pairs, synthesis_equations
 from cayley.showing import brief
 
-_RANK = 1e-12  # of the largest singular value
 _MET = 1e-9
 
 
@@ -61,14 +61,14 @@ def function_generator(psi: ArrayLike, phi: ArrayLike, *, ground: float = 1.0) -
             f"{len(inputs)} pairs do not determine a four-bar: give three or more, or choose from four_bar_family")
     T, b = synthesis_equations(inputs, outputs)
     s = np.linalg.svd(T, compute_uv=False)
-    if s[2] <= _RANK * s[0]:
+    if not significant(s, 3, exact=True).all():
         raise SingularityError(_dependence(T, b, len(inputs)))
     Q, R = np.linalg.qr(T)
     return FourBarDesign(np.linalg.solve(R, Q.T @ b), check_ground(ground), inputs, outputs, float(s[0] / s[2]))
 
 
 def _dependence(T: Array, b: Array, count: int) -> str:
-    left = b - T @ np.linalg.lstsq(T, b, rcond=_RANK)[0]
+    left = b - T @ np.linalg.lstsq(T, b, rcond=least_singular(3, exact=True))[0]
     if np.abs(left).max() <= _MET:
         return (f"the {count} pairs depend on each other and leave a family of linkages: choose from four_bar_family, "
                 "or change a pair")
@@ -109,7 +109,7 @@ class FourBarFamily:
         N = self.directions[rows]
         wanted = np.array([self.ground / length for _, length in given])
         s = np.linalg.svd(N, compute_uv=False)
-        if s[-1] <= _RANK * max(1.0, s[0]):
+        if s[-1] <= least_singular(len(rows), exact=True) * max(1.0, s[0]):
             raise SingularityError("all linkages of the family have the same length there: choose the other link")
         return self._made(self.particular + self.directions @ np.linalg.solve(N, wanted - self.particular[rows]))
 
@@ -128,7 +128,7 @@ def four_bar_family(psi: ArrayLike, phi: ArrayLike, *, ground: float = 1.0) -> F
     """
     inputs, outputs = check_pairs(psi, phi)
     T, b = synthesis_equations(inputs, outputs)
-    particular, _, rank, _ = np.linalg.lstsq(T, b, rcond=_RANK)
+    particular, _, rank, _ = np.linalg.lstsq(T, b, rcond=least_singular(3, exact=True))
     if np.abs(T @ particular - b).max() > _MET:
         raise UnreachableError("no four-bar meets all the pairs; function_generator comes as near as it can")
     if rank == 3:
@@ -136,7 +136,7 @@ def four_bar_family(psi: ArrayLike, phi: ArrayLike, *, ground: float = 1.0) -> F
     return FourBarFamily(particular, null_basis(T, int(rank)), check_ground(ground), inputs, outputs)
 
 
-_RANK_OF_PAIRS = 1e-12
+_NO_CRANK = 1e-12  # of the largest output
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class SliderCrankDesign:
         r = self.parameters[0] / 2
         e = self.parameters[1] / self.parameters[0] if r else np.inf
         square = self.parameters[2] + r * r + e * e
-        if not (abs(r) > _RANK_OF_PAIRS * np.abs(self.outputs).max() and square > 0):
+        if not (abs(r) > _NO_CRANK * np.abs(self.outputs).max() and square > 0):
             raise UnreachableError(
                 f"the slider-crank cannot be built: its crank would be {r:.6g} m long and the square of its rod "
                 f"{square:.6g} m^2; change a pair")
@@ -208,7 +208,7 @@ def slider_crank_generator(psi: ArrayLike, x: ArrayLike) -> SliderCrankDesign:
     T = np.stack([outputs * np.cos(inputs), np.sin(inputs), np.ones_like(inputs)], axis=1)
     scale = np.linalg.norm(T, axis=0)
     s = np.linalg.svd(T / np.where(scale > 0, scale, 1.0), compute_uv=False)
-    if s[-1] <= _RANK_OF_PAIRS * s[0]:
+    if not significant(s, 3, exact=True).all():
         raise SingularityError(f"the {len(inputs)} pairs do not determine a slider-crank: their equations depend on "
                                "each other; change a pair")
     Q, R = np.linalg.qr(T / scale)

@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.geometry.convex_shapes import ConvexShape, distance, least_apart
@@ -28,7 +29,6 @@ from cayley.planning.timing.limits import DrivenMechanism, least_near
 from cayley.showing import brief
 from cayley.wording import did_you_mean
 
-_NOTHING = 1e-12  # of the largest singular value
 _SINGULAR = 1e-3  # of the largest that the smallest singular value has
 _SAMPLES = 200
 _CHUNK = 32
@@ -191,7 +191,7 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
 
     every = np.linalg.svd(J(q), compute_uv=False)
     values = every[..., -1]
-    is_zero = values <= _NOTHING * every.max(initial=0.0)
+    is_zero = values <= least_singular(size, exact=True) * every.max(initial=0.0)
     within = is_zero & (np.append(is_zero[1:], False) | np.append(False, is_zero[:-1]))  # with a neighbour
     changes = np.flatnonzero(np.diff(np.concatenate([[False], within, [False]]).astype(int)))
     whiles = tuple((float(times[a]), float(times[b - 1])) for a, b in changes.reshape(-1, 2))

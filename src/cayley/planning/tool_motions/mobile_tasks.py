@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError
 from cayley.geometry.pose import Pose
@@ -213,7 +214,7 @@ class _Rolling:
         x[self._places] = given[:len(self._places)]
         free = np.delete(np.arange(len(x)), self._places)
         size = np.abs(x).max() + np.abs(drift).max(initial=0.0)
-        x[free] = np.linalg.lstsq(A[:, free], -A @ x - drift, rcond=_ALLOWED)[0]
+        x[free] = np.linalg.lstsq(A[:, free], -A @ x - drift, rcond=least_singular(len(x)))[0]
         left = np.abs(A @ x + drift)
         if left.max(initial=0.0) > _ALLOWED * (1.0 + size):
             row = row_names(self.tree)[int(np.argmax(left))]

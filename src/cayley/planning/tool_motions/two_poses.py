@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import PlanningError, SignatureError, SingularityError, UnreachableError, UnsupportedError
 from cayley.geometry.batch import numbers
@@ -105,7 +106,7 @@ def _searched(machine: DrivenMechanism, poses: tuple[Array, Array], frame: str, 
     return JointPair(both[0], both[1], "")
 
 
-_SMALLEST = 1e-9  # singular value beside the greatest, and what may be missing of asked rates
+_MISSED = 1e-9  # what may be missing of asked rates
 _NEAR = 1e-6  # the same, of rates along curves
 _KNOTS = 32  # between two poses
 
@@ -118,7 +119,7 @@ def joint_end_state(machine: DrivenMechanism, q: ArrayLike, frame: str, *, veloc
     at = checked_configuration(q, "the configuration", machine.tree.nq)
     V = _six(velocity, "the velocity")
     A = _six(acceleration, "the acceleration")
-    return MotionState(at, *_rates(machine.tree, at, frame, V, A, _SMALLEST))
+    return MotionState(at, *_rates(machine.tree, at, frame, V, A, _MISSED))
 
 
 def between_states(first: MotionState, last: MotionState, duration: float) -> Polynomials:
@@ -143,10 +144,10 @@ def _rates(tree: Tree, q: Array, frame: str, velocity: Array, rate: Array, slack
 
 
 def _solved(tree: Tree, J: Array, wanted: Array, frame: str, what: str, slack: float) -> Array:
-    found, _, _, values = np.linalg.lstsq(J, wanted, rcond=slack)
+    found, _, _, values = np.linalg.lstsq(J, wanted, rcond=least_singular(tree.nv))
     missed = np.abs(J @ found - wanted).max()
     if missed > slack * max(1.0, np.abs(wanted).max()):
-        why = "the posture is singular" if values[-1] <= slack * values[0] else "it has too few joints"
+        why = "it has too few joints" if significant(values, tree.nv).all() else "the posture is singular"
         raise SingularityError(f"no joint {what} of {tree.name} gives {frame!r} the asked one, the nearest misses it "
                                f"by {missed:.3g}: {why}")
     return found

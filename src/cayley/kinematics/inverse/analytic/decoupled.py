@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.pose import Pose
@@ -161,7 +162,7 @@ def _placed(arm: DHArm, c: Array, moving: Array) -> tuple[Any, Any, Any]:
     for _ in range(4):
         if not _ROUNDING * arm.size < np.linalg.norm(off) < 1e-3 * arm.size:
             break
-        trial = moving + np.linalg.pinv(J, rcond=1e-9) @ off
+        trial = moving + np.linalg.pinv(J, rcond=least_singular(len(moving))) @ off
         new, new_J = _centre_off(arm, c, trial)
         if np.linalg.norm(new) >= np.linalg.norm(off):
             break

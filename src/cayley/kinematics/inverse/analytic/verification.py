@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.linear import ldl, ldl_solve
+from cayley.compiler.solving.rounding import significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose
@@ -246,7 +247,7 @@ def _directions(arm: DHArm, q: Array, columns: Array, rows: int) -> list[Array]:
     kept up only if w J' v = 0 for all w with w J = 0: two directions, in which two continua cross, or none."""
     J = _error(arm, np.eye(4), q[None], rows)[0][0][:, columns]
     U, s, Vt = np.linalg.svd(J)
-    rank = int(np.count_nonzero(s > 1e-6 * s[0]))
+    rank = int(np.count_nonzero(significant(s, len(columns))))
     null = Vt[rank:]
     if len(null) < 2:
         return list(null)
