@@ -491,7 +491,7 @@ def test_exported_c_names_its_file_and_the_digests(tmp_path):
         assert f"File: arm.toml, SHA-256 {digest}" in text and str(tmp_path) not in text
     numbers = [re.search(r"Numbers as they are here: SHA-256 (\w{64})", text)[1] for text in texts]
     assert numbers[0] == numbers[2] != numbers[1]
-    assert pickle.loads(pickle.dumps(arm)).source.sha256 == digest
+    assert pickle.loads(pickle.dumps(arm)).tree.source.sha256 == digest
     built = cy.Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)],
                             [Joint("slide", "ground", "cart", Prismatic())], source=r"C:\Users\me\rail.urdf")
     assert "Users" not in header(built.gravity_forces) and "(rail.urdf)" in header(built.gravity_forces)
@@ -557,6 +557,7 @@ def test_missing_masses_may_be_said_to_be_none():
         arm.variants.with_missing_masses(-1.0)
 
 
+@pytest.mark.filterwarnings("ignore:.*former name:DeprecationWarning")
 def test_a_mechanism_where_a_tree_is_wanted_and_a_misspelt_name_are_said():
     arm = cy.load("planar2r")
     with pytest.raises(cy.TraceError, match=r"give this function arm\.tree, not arm"):

@@ -153,8 +153,7 @@ def test_singular_postures_are_refused_in_every_precision(dtype):
     """Numbers as near to a gimbal lock, a full turn or a locked joint as they can be."""
     rates = cy.geometry.rates
     with pytest.raises(SingularityError, match="outer axes are parallel"):
-        rates.euler_rates_from_world_velocity(np.array([0.3, np.pi, 0.1], dtype), np.ones(3, dtype), sequence="zyz",
-                                              axes="moving")
+        rates.euler_chart("zyz", axes="moving").rates_from_world(np.array([0.3, np.pi, 0.1], dtype), np.ones(3, dtype))
     with pytest.raises(SingularityError, match="full turn"):
         rates.world_velocity_map_inverse(np.array([0.0, 0.0, 2 * np.pi], dtype))
     with pytest.raises(SingularityError, match="locked"):

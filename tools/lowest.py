@@ -66,7 +66,7 @@ def main() -> None:
         installed.write_text(versions, encoding="utf-8")
     sys.exit(
         subprocess.run([python, "-m", "pytest", "-q", "-n", "2", "--deselect", NOT_TRIED, *TRIED], cwd=ROOT,
-                       env={**os.environ, "CAYLEY_TEST_CACHE": "cold", "CAYLEY_COMPILE": "optimised"}).returncode)
+                       env={**os.environ, "CAYLEY_TEST_CACHE": "cold"}).returncode)
 
 
 if __name__ == "__main__":

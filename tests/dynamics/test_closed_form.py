@@ -97,7 +97,7 @@ def test_coriolis_matrix_is_that_of_the_levi_civita_connection(seed):
     w = np.random.default_rng(seed).normal(size=tree.nv)
     torsion = closed_form.coriolis_matrix(links, q, v) @ w - closed_form.coriolis_matrix(links, q, w) @ v
     bracket = np.zeros(tree.nv)
-    for joint, own in zip(tree.joints, tree.v_slices, strict=True):
+    for joint, own in zip(tree.joints, tree.tree.v_slices, strict=True):
         a, b = v[own], w[own]
         if joint.motion.word == "spherical":
             bracket[own] = np.cross(a, b)

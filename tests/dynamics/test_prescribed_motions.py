@@ -177,7 +177,7 @@ def test_only_what_depends_on_time_takes_it():
     assert cy.load("four_bar").forward_dynamics.inputs == ("q", "qd", "tau")
     assert cy.load("four_bar").loops.jacobian.inputs == ("q", )
     assert engine().forward_dynamics.inputs == ("q", "qd", "tau", "t")
-    assert engine().constraint_residual.inputs == ("q", "t")
+    assert engine().loops.residual.inputs == ("q", "t")
     for arm, t in ((engine(), None), (cy.load("four_bar"), 0.1), (engine(), np.nan)):
         with pytest.raises(ConventionError, match="depends on"):
             arm.loops.close(arm.neutral, t)

@@ -24,6 +24,7 @@ def derivatives(kernel, tree, q, v, vd):
 
 
 def configuration_at(tree, q, v, vd, t):
+    tree = getattr(tree, "tree", tree)  # of a mechanism its own
     parts = []
     for joint, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
         own, rate, second = ([mpmath.mpf(x) for x in values] for values in (q[a], v[b], vd[b]))

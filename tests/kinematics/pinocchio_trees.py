@@ -62,6 +62,7 @@ class PinocchioTree:
 
     @classmethod
     def of(cls, tree):
+        tree = getattr(tree, "tree", tree)  # of a mechanism its own
         model = pin.Model()
         model.gravity.setZero()
         # of each body: its joint there, and its frame in that joint's

@@ -171,13 +171,13 @@ def test_a_characteristic_length_takes_the_unit_of_length_out():
 
 
 def test_units_of_every_kind_of_joint():
-    tree = everything()
+    tree = everything().tree
     expected = {
         "body0": "rad", "body2": "m", "body3": "rad", "body4": "rad rad", "body5": "rad rad rad", "body6": "m m rad",
         "body7": "m m m rad rad rad", "body8": "", "body9": "m m rad"}
     for body, units in expected.items():
         joint = tree.joint_number(tree.joints[tree.body_number(body) - 1].name)
-        found = velocity_units(tree.tree, body)
+        found = velocity_units(tree, body)
         columns = tree.v_slices[joint]
         assert " ".join(found[k] for k in range(columns.start, columns.stop)) == units
 

@@ -411,8 +411,8 @@ def test_the_scale_of_a_robot_does_not_matter():
     metres, millimetres = arm(1.0), arm(1000.0)
     q = np.random.default_rng(17).uniform([-3, -0.2, -3], [3, 0.5, 3], size=(50, 3))
     units = np.array([1.0, 1000.0, 1.0])
-    small = inverse_kinematics(metres, metres.pose(q, "tool"), "tool")
-    large = inverse_kinematics(millimetres, millimetres.pose(q * units, "tool"), "tool", tolerance=1e-7)
+    small = inverse_kinematics(metres.tree, metres.pose(q, "tool"), "tool")
+    large = inverse_kinematics(millimetres.tree, millimetres.pose(q * units, "tool"), "tool", tolerance=1e-7)
     assert small.solved.all() and large.solved.all()
     np.testing.assert_allclose(large.q / units, small.q, atol=1e-6)
 

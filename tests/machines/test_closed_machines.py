@@ -214,5 +214,5 @@ def test_a_machine_is_saved_and_loaded_again(machines, name, tmp_path):
     arm = machines[name]
     arm.save(tmp_path / "machine.toml")
     again = cy.load(tmp_path / "machine.toml")
-    assert again.loops == arm.loops and again.tree.constraints == arm.constraints
+    assert again.loops == arm.loops and again.tree.constraints == arm.tree.constraints
     assert again.actuated_joints == arm.actuated_joints

@@ -21,6 +21,7 @@ class FreeBodies:
     """A tree at a state, with accelerations."""
 
     def __init__(self, tree: Tree, q, v, vd, *, gravity=None):
+        tree = getattr(tree, "tree", tree)  # of a mechanism its own
         self.tree, self.q, self.v, self.vd = tree, np.asarray(q), np.asarray(v), np.asarray(vd)
         self.model = pin.Model()
         self.model.gravity.linear = np.array(tree.gravity if gravity is None else gravity)

@@ -127,9 +127,8 @@ def close(found, wanted, tolerance=1e-9):
 
 def moved(tree, q, v, t):
     """The configuration after a time at a constant velocity, by the joints' own steps."""
-    parts = [
-        j.motion.step(q[a], v[b] * t) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
-        if j.motion.nq]
+    places = zip(tree.joints, tree.tree.q_slices, tree.tree.v_slices, strict=True)
+    parts = [j.motion.step(q[a], v[b] * t) for j, a, b in places if j.motion.nq]
     return np.concatenate(parts)
 
 

@@ -21,8 +21,8 @@ ORDERS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2, "implicit-midpo
           "variational": 2}
 
 
-def error(tree, method, step, exact, q, qd, span):
-    found = rollout(tree, method=method)(q, qd, step=step, steps=round(span / step), every=round(span / step))
+def error(roll, step, exact, q, qd, span):
+    found = roll(q, qd, step=step, steps=round(span / step), every=round(span / step))
     assert found.finished
     return max(np.abs(found.q[-1] - exact.q[-1]).max(), np.abs(found.qd[-1] - exact.qd[-1]).max())
 
@@ -37,7 +37,8 @@ def test_errors_shrink_with_the_step_as_the_order_says(make, method):
     span = 0.4
     exact = simulate(tree, q, qd, times=[0.0, span], rtol=1e-13, atol=1e-14)
     steps = np.array([0.02, 0.01, 0.005, 0.0025]) / {"rk4": 1, "gauss": 1.5, "gauss-energy": 1.5}.get(method, 4)
-    errors = [error(tree, method, h, exact, q, qd, span) for h in steps]
+    roll = rollout(tree, method=method)
+    errors = [error(roll, h, exact, q, qd, span) for h in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert abs(slope - ORDERS[method]) < 0.12
 

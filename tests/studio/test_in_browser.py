@@ -130,7 +130,7 @@ def test_poses_in_the_page_are_those_of_the_mechanism(browser, pages, robots, na
     for _ in range(3):
         q = random_configuration(random, robots[name])
         found = np.reshape(browser.evaluate(f"report.view.poses({json.dumps(q.tolist())})"), (-1, 3, 4))
-        np.testing.assert_allclose(found, [pose.matrix[:3] for pose in body_poses(robots[name], q)], atol=1e-12)
+        np.testing.assert_allclose(found, [pose.matrix[:3] for pose in body_poses(robots[name].tree, q)], atol=1e-12)
 
 
 def test_a_slider_moves_the_robot(browser, pages, robots):

@@ -83,7 +83,8 @@ class Program:
     def key(self) -> str:
         """A fingerprint of what is computed; names and descriptions do not enter it."""
         from cayley.compiler.tracing.composed import definitions  # which traces, and so builds upon this module
-        strict, operations, shapes, _ = self._flat()
+        with without_collection():
+            strict, operations, shapes, _ = self._flat()
         own = definitions({node.op for node in self.nodes})
         return hashlib.sha256(json.dumps([strict, operations, shapes, *own]).encode()).hexdigest()
 
