@@ -509,7 +509,7 @@ def test_model_based_laws_at_the_level_of_voltages():
     run = limited.simulate(still(2), until=4.0, inputs={"target": [0.3, -0.2]}, max_step=0.01)
     assert np.abs(run["voltage"]).max(axis=0) == pytest.approx([8.0, 2.0])
     assert run.end["q"] == pytest.approx([0.3, -0.2], abs=1e-6)
-    with pytest.raises(SignatureError, match="all have an inductance"):
+    with pytest.raises(SignatureError, match="with an inductance each"):
         voltage_commands(arm, bandwidth=100.0)
 
 

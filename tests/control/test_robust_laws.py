@@ -238,7 +238,7 @@ def test_a_function_is_a_compensator(arm):
                               (momentum_observer(arm, 1.0), "output `compensation`")]:
         with pytest.raises(SignatureError, match=what):
             arm.control.pd_with_gravity(10.0, 1.0, compensator=compensator)
-    with pytest.raises(SignatureError, match="does not give out"):
+    with pytest.raises(SignatureError, match="does not have"):
         compensated(momentum_observer(arm, 1.0), lambda q: q)
 
 

@@ -278,13 +278,13 @@ def test_symbols_are_what_they_are_said_to_be():
     close(np.linalg.eigvalsh(I_c.__get__(moments)), np.linalg.eigvalsh(tree.bodies[3].inertia))
     close(moments.mass * c.__get__(moments), moments.first)
     augmented = [link.moments for link in augmented_links(chain, q).links]
-    parts = zip(
-        counterpart("E_oi")(chain, q),
-        counterpart("U_oi")(chain, q), augmented, composite_bodies(chain, q), strict=True)
-    for generalized, U, link, whole in parts:
-        close(generalized.inertia, whole.inertia)
-        close(U, whole.first)
-        close(link.mass, whole.mass)
+    placed = nominal(chain, q, 0 * q, 0 * q).links
+    for i, (generalized, link) in enumerate(zip(counterpart("U_oi")(chain, q), augmented, strict=True)):
+        arms = [(each.own, each.s - placed[i].s + each.own.center) for each in placed[i:]]
+        close(placed[i].R @ generalized.first, sum(own.mass * r for own, r in arms))
+        close(placed[i].R @ generalized.inertia @ placed[i].R.T, sum(
+            own.inertia_about_center + own.mass * (r @ r * np.eye(3) - np.outer(r, r)) for own, r in arms))
+        close(link.mass, generalized.mass)
     D, J, v = counterpart("D")(tree), counterpart("J"), random_state(tree, 6)[1]
     step = 1e-6
     moved = (frame_pose(tree, q + step * v, "tool").p - frame_pose(tree, q - step * v, "tool").p) / (2 * step)

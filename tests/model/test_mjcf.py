@@ -256,7 +256,7 @@ def test_what_has_no_place_is_named(bodies, more, words):
     ('<mujoco>\n<option gravity="nan 0 0"/></mujoco>',
      r"^text, line 2, <option>: gravity is 'nan 0 0', which is not a finite number"),
     ('<mujoco>\n<option gravity="1e400 0 0"/></mujoco>', "MuJoCo cannot read it"),
-    ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco model="&b;"/>', "document type declarations and entities are refused"),
+    ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco model="&b;"/>', "document type declarations and entities are not supported"),
     ('<mujoco><asset><mesh name="m" file="missing.stl"/></asset></mujoco>', "MuJoCo cannot read it"),
     ("<robot/>", "this is URDF, not MJCF: load_urdf reads it"),
     ("<sdf/>", "an MJCF file has <mujoco> as its root"),

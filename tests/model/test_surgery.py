@@ -101,7 +101,7 @@ def test_what_was_not_locked_is_not_freed():
     with pytest.raises(ModelError, match="is not locked: it mimics 'panda_finger_joint1'"):
         arm.variants.freed("panda_finger_joint2")
     fixed = next(joint.name for joint in arm.joints if not joint.motion.nv)
-    with pytest.raises(ModelError, match=r"was not locked: say what it is to be, `with_joint"):
+    with pytest.raises(ModelError, match=r"was not locked: choose a kind, `with_joint"):
         arm.variants.freed(fixed)
 
 

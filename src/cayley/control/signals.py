@@ -35,7 +35,7 @@ def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> S
     """
     bounds = np.atleast_1d(numbers_of(limits, f"the limits of {signal}"))
     if bounds.ndim != 1 or not (bounds > 0).all():
-        raise SignatureError(f"the limits of {signal} are positive, (n), not {shown(limits)}")
+        raise SignatureError(f"the limits of {signal} must be positive, (n), not {shown(limits)}")
 
     def limited(wanted: Array, most: Array) -> Array:
         return where(wanted == wanted, np.minimum(np.maximum(wanted, -most), most), 0.0)
@@ -58,7 +58,7 @@ def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: 
     """
     given = np.atleast_1d(numbers_of(coulomb, "dry friction"))
     if given.ndim != 1 or not (np.isfinite(given) & (given >= 0)).all() or not 0 < creep < np.inf:
-        raise SignatureError(f"dry friction is finite and not negative, (n), and its creep positive, not "
+        raise SignatureError(f"dry friction must be finite and not negative, (n), and its creep positive, not "
                              f"{shown(coulomb)} and {shown(creep)}")
     n = len(given)
     return System(name, inputs={f"wanted_{signal}": n, "qd": n}, outputs={signal: n}, parameters={"coulomb": given},
@@ -76,16 +76,16 @@ def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: st
     """
     given = np.atleast_1d(numbers_of(counts, "the counts of an encoder"))
     if given.ndim != 1 or not (np.isfinite(given) & (given > 0)).all() or not 0 < turn < np.inf:
-        raise SignatureError(f"an encoder has a positive number of counts, (n), a turn, not {shown(counts)}")
+        raise SignatureError(f"an encoder must have a positive number of counts, (n), a turn, not {shown(counts)}")
     return System(name, inputs={signal: len(given)}, outputs={f"measured_{signal}": len(given)},
                   parameters={"resolution": turn / given},
                   output=lambda t, x, u, p: p.resolution * np.floor(u[signal] / p.resolution + 0.5))
 
 
 def check_sampling(period: float, late: int) -> None:
-    """Refuse what is no period [s] and no number of them."""
+    """Check a period [s] and a delay in periods."""
     if not is_finite_number(period) or period <= 0 or not is_finite_number(late) or late != int(late) or late < 0:
-        raise SignatureError(f"a controller looks each period of more than 0 s and is a whole number of them late, not "
+        raise SignatureError(f"the period must be more than 0 s, and `late` a whole number of periods, not "
                              f"{shown(period)} and {shown(late)}")
 
 
@@ -151,7 +151,8 @@ def digital(law: System, period: float, *, late: int = 0, name: str | None = Non
     """
     check_sampling(period, late)
     if law.modes or law.transitions or law.constraints:
-        raise UnsupportedError(f"{law.name} has modes, transitions or constraints: it is no law of one step a period")
+        raise UnsupportedError(f"{law.name} has modes, transitions or constraints: it cannot run as one step per "
+                               f"period")
     held = {f"held_{output}": Block((late + 1, prod(port.shape)), default=0.0)
             for output, port in law.output_ports.items()}
     taken = [block for block in law.blocks if block in held or block == "clock"]

@@ -123,11 +123,12 @@ def _bounds(unknown: UnknownParameters, given: tuple[ArrayLike, ArrayLike] | Non
     """Of corrections (k), from those of estimates."""
     sides = (-np.inf, np.inf) if given is None else given
     if not isinstance(sides, Sequence) or len(sides) != 2:
-        raise SignatureError(f"the bounds of estimates are a pair, low and high, not {shown(given)}")
+        raise SignatureError(f"the bounds of estimates must be a pair, low and high, not {shown(given)}")
     low, high = (numbers_of(side, "bounds of estimates") for side in sides)
     for side in (low, high):
         if side.shape not in ((), (unknown.size,)):
-            raise SignatureError(f"bounds of estimates are ({unknown.size}) or one for all, not {shown(side.tolist())}")
+            raise SignatureError(f"bounds of estimates must be ({unknown.size}) or one for all, not "
+                                 f"{shown(side.tolist())}")
     low = np.broadcast_to(low, (unknown.size,))
     high = np.broadcast_to(high, (unknown.size,))
     outside = np.flatnonzero(~((low <= unknown.values) & (unknown.values <= high) & (low < high)))

@@ -40,8 +40,8 @@ def null_space_control(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, *
     n = tree.nv
     felt = TaskDynamics.of(tree, frame, asked.rows, near, 0.0, "null-space control")
     if not felt.is_redundant:
-        raise UnsupportedError(f"{tree.name} is not redundant: a task of {asked.size} rows leaves nothing to do "
-                               f"besides to its {felt.drives.count} velocities")
+        raise UnsupportedError(f"{tree.name} is not redundant: a task of {asked.size} rows uses all of its "
+                               f"{felt.drives.count} velocities")
 
     def besides(u: Record, p: Record) -> Array:
         drawn = p.posture_kp * configuration_difference(tree, u.q, u.posture) - p.posture_kd * u.qd

@@ -46,7 +46,7 @@ class PlatformLaw:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.drives) and self.drives > 0):
-            raise ModelError(f"the rate of the drives of a platform is positive, not {shown(self.drives)}")
+            raise ModelError(f"the rate of the drives of a platform must be positive, not {shown(self.drives)}")
         _ = self.path
 
     @cached_property
@@ -150,15 +150,15 @@ class PathStabiliser:
             if not (is_finite_number(value) and value > 0):
                 raise ModelError(f"the {word.replace('_', ' ')} of a path stabiliser is positive, not {shown(value)}")
         if not (is_finite_number(self.heading_limit) and 0 < self.heading_limit < np.pi / 2):
-            raise ModelError("the heading limit of a path stabiliser is positive and less than a right angle [rad], "
-                             f"not {shown(self.heading_limit)}")
+            raise ModelError("the heading limit of a path stabiliser must be positive and less than a right angle "
+                             f"[rad], not {shown(self.heading_limit)}")
 
     def __call__(self, t: ArrayLike, pose: ArrayLike) -> Steered:
         """At times, of the pose x, y, heading (..., 3) of the middle of the fixed axle. `UnreachableError` for a cart
         that heads across its path, turned from it beyond the `heading_limit`, or is beyond the centre of an arc."""
         here = np.asarray(pose, dtype=float)
         if here.shape[-1:] != (3,) or not np.isfinite(here).all():
-            raise SignatureError(f"the pose of a cart is finite numbers x, y, heading (..., 3), not {shown(pose)}")
+            raise SignatureError(f"the pose of a cart must be finite numbers x, y, heading (..., 3), not {shown(pose)}")
         told = self.program(t)
         piece, sign, wanted = self.program.piece_at(t)
         path = self.program.path

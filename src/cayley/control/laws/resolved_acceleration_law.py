@@ -49,7 +49,8 @@ def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike
     drives = DriveDynamics.of(tree, "resolved acceleration")
     n = drives.count
     if m > n:
-        raise SignatureError(f"a task of {m} rows is more than the {n} velocities of {tree.name} can do: ask for fewer")
+        raise SignatureError(f"a task of {m} rows needs more than the {n} velocities of {tree.name}: control fewer "
+                             f"rows")
     if not damping > 0 or not near > 0 or not null_damping >= 0:
         raise SignatureError("damping and near are positive and null_damping is not negative: without them there are "
                              "no accelerations at singular postures")

@@ -244,7 +244,7 @@ def chain_gains(poles: ArrayLike, length: int, chains: int) -> Array:
     """
     given = numbers_of(poles, "poles", complex)
     if given.ndim not in (1, 2) or given.shape[-1:] != (length,) or given.shape[:-1] not in ((), (chains,)):
-        raise SignatureError(f"the poles of {chains} chains of {length} integrators are {length} numbers, or "
+        raise SignatureError(f"the poles of {chains} chains of {length} integrators must be {length} numbers, or "
                              f"({chains}, {length}), not {shown(poles)}")
     if not np.isfinite(given).all() or not (given.real < 0).all():
         raise SignatureError(f"poles must have negative real parts, or errors would not die out: {shown(poles)}")

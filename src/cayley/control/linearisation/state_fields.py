@@ -101,4 +101,4 @@ def _check_affine(system: System, rates: Kernel, n: int, m: int, driven: Sequenc
     x = _SPREAD * rng.normal(size=(3, n))
     slopes = [rates.jacobian("u")(x, _SPREAD * rng.normal(size=(3, m)))[..., list(driven)] for _ in range(2)]
     if not (np.abs(slopes[0] - slopes[1]) <= _AFFINE * np.abs(slopes[0]).max(initial=1.0)).all():
-        raise UnsupportedError(f"{system.name} is not x' = f(x) + g(x) u: what an input does depends on the inputs")
+        raise UnsupportedError(f"{system.name} is not x' = f(x) + g(x) u: the effect of an input depends on the inputs")

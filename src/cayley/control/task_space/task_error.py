@@ -160,7 +160,7 @@ class TaskMap:
         given = np.asarray(target, dtype=float)
         wanted = self.asked.target.shape
         if given.shape[-len(wanted):] != wanted:
-            raise SignatureError(f"a target of this task has the shape (..., {', '.join(map(str, wanted))}), not "
+            raise SignatureError(f"a target of this task must have the shape (..., {', '.join(map(str, wanted))}), not "
                                  f"{given.shape}")
         if not self.asked.turns:
             pose = np.zeros((*given.shape[:-1], 4, 4)) + np.eye(4)

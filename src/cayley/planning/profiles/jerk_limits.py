@@ -205,7 +205,7 @@ def jerk_limited_between(first: MotionState, last: MotionState, limits: MotionLi
     limits = limits.resized(len(ends[0][0]))
     _check(ends, limits)
     if (np.array(ends[0]) == np.array(ends[1])).all():
-        raise PlanningError("the first and the last state are the same: there is no motion, and none takes 0 s")
+        raise PlanningError("the first and the last state are the same: there is no motion")
     found = _planned(ends, limits)
     profiles = found.profiles[0]
     late = [profile.brake.duration > 0.0 for profile in profiles]

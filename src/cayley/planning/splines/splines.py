@@ -114,8 +114,8 @@ def _pieces_of(spline: BSpline) -> Polynomials:
 
 def _check_count(x: Array, least: int, ends: str) -> None:
     if len(x) < least:
-        raise PlanningError(f"a quintic spline that is {ends} has {least} points or more, not {len(x)}: give more, or "
-                            "clamped ends")
+        raise PlanningError(f"a quintic spline that must be {ends} has {least} points or more, not {len(x)}: give "
+                            f"more, or clamped ends")
 
 
 def cubic_spline(times: ArrayLike, points: ArrayLike, ends: Ends = "natural", *,

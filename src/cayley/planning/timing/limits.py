@@ -99,8 +99,7 @@ class MotionLimits:
         if len(sizes) > 1:
             raise SignatureError(f"limits of {', '.join(map(str, sorted(sizes)))} joints do not fit together")
         if np.isfinite(self.effort).any() and self.machine is None:
-            raise PlanningError("limits of effort need the machine whose dynamics say the efforts: "
-                                "MotionLimits.of(arm, ...)")
+            raise PlanningError("limits of effort need the mechanism for its dynamics: MotionLimits.of(arm, ...)")
 
     @staticmethod
     def of(machine: DrivenMechanism, *, velocity: ArrayLike | None = None, acceleration: ArrayLike = np.inf,

@@ -138,12 +138,12 @@ def follow(machine: DrivenMechanism, path: PosePath | Motion, frame: str, start:
     """
     tree = machine.tree
     if not isinstance(path, (PosePath, Motion)):
-        raise SignatureError(f"what is followed is a path of poses, as straight_line makes, or a motion of "
-                             f"poses, not {shown(path)}")
+        raise SignatureError(f"`path` must be a path of poses, such as straight_line returns, or a motion of poses, "
+                             f"not {shown(path)}")
     way = pose_path(path) if isinstance(path, Motion) else path
     at = checked_configuration(start, "the configuration to begin near", tree.nq)
     if not tolerance > 0:
-        raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
+        raise SignatureError(f"the tolerance of a path must be positive, not {tolerance}")
     places = _places(way, _FIRST)
     for left in reversed(range(_HALVINGS)):
         posture = continuous_posture(tree, way(places), frame, at, task=task, secondary=secondary)
@@ -223,7 +223,8 @@ def self_motion(machine: DrivenMechanism, start: ArrayLike, frame: str, secondar
     """
     tree = machine.tree
     if tree.nq != tree.nv:
-        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path moves them")
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which splines cannot interpolate: use "
+                               f"follow_path")
     if not (duration > 0 and steps >= 4):
         raise SignatureError(f"a motion takes a time > 0 in four steps or more, not {duration} s in {steps}")
     q = np.asarray(start, dtype=float)

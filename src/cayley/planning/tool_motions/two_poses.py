@@ -190,8 +190,8 @@ def motion_through_poses(mechanism: DrivenMechanism | Tree, poses: ArrayLike, fr
     """
     tree = tree_of(mechanism)
     if tree.nq != tree.nv and not tree.is_constrained:
-        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no polynomials: plan their "
-                               "rotations with `rotation_spline`")
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which polynomials cannot interpolate: plan "
+                               f"their rotations with `rotation_spline`")
     goals = np.asarray(poses, dtype=float)
     instants = np.asarray(times, dtype=float)
     if goals.ndim != 3 or goals.shape[1:] != (4, 4) or instants.shape != goals.shape[:1] or len(goals) < 2:
