@@ -242,7 +242,7 @@ def test_straight_joint_equality_is_a_follower():
     (TWO, '<sensor><jointpos joint="x"/></sensor>', "1 sensor is left out"),
     (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equality that is not active is left out"), ])
 def test_what_has_no_place_is_named(bodies, more, words):
-    with pytest.warns(ModelWarning, match="^small is read without what has no place in a mechanism: ") as caught:
+    with pytest.warns(ModelWarning, match="^small is read without elements that a mechanism does not have: ") as caught:
         load_mjcf(model_text(bodies, more))
     assert words in str(caught[0].message)
 

@@ -395,7 +395,7 @@ def test_masses_limits_friction_and_armature_in_one_line():
     rough = arm.with_friction(arm.joint_names, viscous=0.5, coulomb=np.arange(7.0))
     assert [joint.friction.coulomb for joint in rough.joints] == list(range(7))
     for wrong in ([1.0, 2.0], "a", np.ones((7, 7))):
-        with pytest.raises(ModelError, match="viscous friction is a number, or one for each of"):
+        with pytest.raises(ModelError, match="viscous friction must be a number, or one for each of"):
             arm.with_friction(arm.joint_names, viscous=wrong)
 
 

@@ -225,7 +225,7 @@ def test_paths_that_are_none_are_refused():
         circular_arc(np.eye(4), [0.1, 0.0, 0.0], _at([0.2, 0.0, 0.0]))
     with pytest.raises(PlanningError, match="points 2 and 3 of the seam"):
         seam([[0, 0, 0], [1, 0, 0], [1, 0, 0]], [0, 0, 1])
-    with pytest.raises(GeometryError, match="along the seam"):
+    with pytest.raises(GeometryError, match="parallel to the seam"):
         seam([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [1, 0, 0])(0.5)
     line = straight_line(np.eye(4), _at([1.0, 0, 0]))
     with pytest.raises(PlanningError, match="from 0 to 1"):

@@ -221,7 +221,7 @@ def test_functions_that_cannot_be_shown_are_refused():
         best_generator(lambda x: 0 * x + 2.0, (0.0, 1.0), **LOGARITHM)
     with np.errstate(all="ignore"), pytest.raises(SignatureError, match="not finite everywhere from -1 to 1"):
         best_generator(np.log, (-1.0, 1.0), **LOGARITHM)
-    with pytest.raises(SignatureError, match="psi is a range"):
+    with pytest.raises(SignatureError, match="psi must be a range"):
         best_generator(np.log, (1.0, 2.0), psi=(1.0, 1.0), phi=(0.0, 1.0))
     falling = chebyshev_generator(lambda x: 1 / x, (1.0, 2.0), **LOGARITHM)  # the dial begins with the first value
     np.testing.assert_allclose(falling.dials.outputs([1.0, 2.0]), LOGARITHM["phi"])

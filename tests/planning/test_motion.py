@@ -178,7 +178,7 @@ def test_files(tmp_path, motion):
     for a, b in zip(found.derivatives(t), motion.derivatives(t), strict=True):
         np.testing.assert_array_equal(a, b)
     (tmp_path / "bad.npz").write_bytes(b"no")
-    with pytest.raises(cy.PlanningError, match="no file of a motion"):
+    with pytest.raises(cy.PlanningError, match="not a motion file"):
         load_motion(tmp_path / "bad.npz")
 
 

@@ -35,7 +35,7 @@ class _Shape(NamedTuple):
 
 
 def plane_gap(point: ArrayLike, normal: ArrayLike) -> Gap:
-    """The gap of a plane through a point (3), whose normal (3) leads out of it, to where an arm is free."""
+    """The gap function of a plane through a point (3) with the outward normal (3)."""
     through = _vector(point, "the point of a wall")
     out = _vector(normal, "the normal of a wall")
     length = float(np.linalg.norm(out))
@@ -45,7 +45,7 @@ def plane_gap(point: ArrayLike, normal: ArrayLike) -> Gap:
 
 
 def sphere_gap(center: ArrayLike, radius: float) -> Gap:
-    """The gap of a ball, or, with a negative radius, of the inside of a hollow one."""
+    """The gap function of a sphere, or, with a negative radius, of the inside of a hollow one."""
     middle = _vector(center, "the centre of a ball")
     if not np.isfinite(radius) or radius == 0:
         raise GeometryError(f"the radius of a ball must be a length, negative if it is hollow, not {shown(radius)}")

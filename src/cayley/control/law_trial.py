@@ -132,7 +132,7 @@ def try_law(plant: ControlledMechanism, law: System, aim: Aim, *, start: ArrayLi
             target: ArrayLike | None = None,
             move: Motion | None = None, limits: ArrayLike | None = None, period: float | None = None, late: int = 0,
             duration: float | None = None) -> Trial:
-    """Try a law that gives out `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
+    """Try a law with the output `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
 
     A motion of the joints to be tracked may be given as `move`: the step is then from its beginning to where it is
     farthest from there. Without one it is of degree five, from rest to rest. `limits` (nv) are what the drives can

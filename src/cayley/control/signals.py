@@ -28,7 +28,7 @@ from cayley.wording import shown
 
 def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> System:
     """A limiter: the input `wanted_<signal>` (n) goes out as `<signal>`, within -limits and limits (n), a parameter.
-    What is not a number goes out as zero.
+    NaN becomes zero.
 
     >>> saturation("voltage", [24.0, 12.0])
     <system saturation: inputs wanted_voltage; outputs voltage; parameters limits>
@@ -90,8 +90,8 @@ def check_sampling(period: float, late: int) -> None:
 
 
 def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, name: str = "hold") -> System:
-    """A sampler: the input `wanted_<signal>` (count) is sampled each `period` [s], the first time after one, and goes
-    out as `<signal>` until the next look, `late` periods later: the delay of a controller that computes for as long.
+    """A sampler: the input `wanted_<signal>` (count) is sampled each `period` [s], the first time after one, and held
+    as `<signal>` until the next sample, `late` periods later: the delay of a controller's computation.
 
     Until then zero goes out, or what a start gives for the state `held` (late + 1, count), the oldest last. What is not
     finite is not taken: the value of the look before stays.
@@ -132,8 +132,8 @@ def is_within(wanted: Array, limits: Array) -> Scalar:
 
 
 def digital(law: System, period: float, *, late: int = 0, name: str | None = None) -> System:
-    """The law with looks each `period` [s], the first after one, whose outputs go out `late` periods later. It has the
-    ports and parameters of the law, and besides its memory the states `clock` and `held_<output>` (late + 1, size), the
+    """The law sampled each `period` [s], the first time after one, with outputs `late` periods later. It has the ports
+    and parameters of the law, and besides its memory the states `clock` and `held_<output>` (late + 1, size), the
     oldest last: what goes out before the first look, zero if a start does not give it.
 
     A look that would give what is not finite leaves what was held before.

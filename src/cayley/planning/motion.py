@@ -388,7 +388,7 @@ def load_motion(path: str | Path) -> Motion:
         said = f"{type(error).__name__}, {error}" if str(error) else type(error).__name__
         raise PlanningError(f"{path} is not a motion file, or is damaged: {said}") from error
     if not isinstance(made, Motion):
-        raise PlanningError(f"{path} is no file of a motion")
+        raise PlanningError(f"{path} is not a motion file")
     return made
 
 

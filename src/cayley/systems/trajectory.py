@@ -32,8 +32,7 @@ _FORCES = {"rad": "N m", "m": "N"}
 
 
 class Occurrence(NamedTuple):
-    """Something that happened on the way: when, what (the name of an event, a transition or a joint), and what was done
-    about it."""
+    """An event that occurred: its time, its name (of an event, a transition or a joint), and its effect."""
 
     t: float
     name: str

@@ -158,7 +158,7 @@ def windings_of(tree: Tree, what: str) -> Windings:
 
 @dataclass(frozen=True, eq=False)
 class VoltageDynamics:
-    """Made by `voltage_dynamics`; its `tree` includes the rotors."""
+    """Dynamics of an arm driven by voltages, made by `voltage_dynamics`; its `tree` includes the rotors."""
 
     tree: Tree
     windings: Windings
@@ -199,8 +199,9 @@ class VoltageDynamics:
 
 
 def voltage_dynamics(arm: ArmLike) -> VoltageDynamics:
-    """Of an arm whose drives have windings. The rotors are included; friction is if the arm includes it. As a system it
-    is `cy.connect(arm.including("armature"), motors_of(arm))`, which knows inductances, too.
+    """The dynamics of an arm whose drives have windings, driven by voltages. The rotors are included; friction is if
+    the arm includes it. As a system it is `cy.connect(arm.including("armature"), motors_of(arm))`, which knows
+    inductances, too.
 
     >>> import cayley as cy
     >>> from cayley.model.winding import Winding

@@ -41,7 +41,7 @@ def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate:
              parameters: str | Sequence[str] | None = None, payload: str | None = None,
              joint_terms: Sequence[str] = (), bounds: tuple[ArrayLike, ArrayLike] | None = None,
              leakage: ArrayLike = 0.0, limits: ArrayLike | None = None, name: str = "adaptive") -> System:
-    """Adaptive control of Slotine and Li: the model is corrected while it moves.
+    """Adaptive control of Slotine and Li: parameters of the model are estimated during the motion.
 
     Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Outputs: `tau` and the `estimate` (k) of the unknown
     parameters. State: `correction` (k), the difference from the model, zero unless a start gives it. Unknown are the
@@ -92,7 +92,7 @@ def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate:
 
 def unknown_names(arm: ArmLike, *, parameters: str | Sequence[str] | None = None, payload: str | None = None,
                   joint_terms: Sequence[str] = ()) -> tuple[str, ...]:
-    """The names (k) of what `adaptive` estimates with the same choices.
+    """The names (k) of the parameters that `adaptive` estimates with the same arguments.
 
     >>> import cayley as cy
     >>> unknown_names(cy.load("planar2r"), payload="tool")[:4]
@@ -103,8 +103,8 @@ def unknown_names(arm: ArmLike, *, parameters: str | Sequence[str] | None = None
 
 def excitation(arm: ArmLike, move: Motion, *, parameters: str | Sequence[str] | None = None,
                payload: str | None = None, joint_terms: Sequence[str] = (), samples: int = 500) -> Array:
-    """The eigenvalues (k) of the mean of Y^T Y along a motion, the largest first: how well it tells the unknown
-    parameters apart. Zeros are combinations of them that it does not tell, and that estimates do not find.
+    """The eigenvalues (k) of the mean of Y^T Y along a motion, the largest first: how well it excites the unknown
+    parameters. Zeros are combinations of them that it does not excite, and that cannot be estimated.
 
     >>> import cayley as cy
     >>> from cayley.planning import FunctionOfTime

@@ -35,8 +35,8 @@ from cayley.wording import shown
 
 @dataclass(frozen=True, eq=False)
 class PlatformLaw:
-    """A controller for `arm.simulate(..., controller=PlatformLaw(task))`: `rate` [1/m] by which the platform comes back
-    to its path, `along` [1/s] along it; `drives` [1/s], the rate at which errors of the drives and of the arm die out.
+    """A controller for `arm.simulate(..., controller=PlatformLaw(task))`: the platform returns to its path at `rate`
+    [1/m] and catches up along it at `along` [1/s], and errors of the drives and of the arm decay at `drives` [1/s].
     """
 
     task: PlatformTask
@@ -127,10 +127,10 @@ class Steered(NamedTuple):
 
 @dataclass(frozen=True)
 class PathStabiliser:
-    """The law for a program: `rate` [1/m] by which it comes back to the path, `along` [1/s] by which it makes up for
-    what it is behind. `steering_limit` [rad]: what the drive can do, by which the angle is cut off. A cart that is
-    turned from its path by more than the `heading_limit` [rad] is refused: at 1.4 rad (80 degrees) it goes six times as
-    fast as along the path, and without bound towards a right angle.
+    """The law that keeps a cart on its program: it returns to the path at `rate` [1/m] and catches up along it at
+    `along` [1/s]. `steering_limit` [rad] bounds the steering angle. A cart that is turned from its path by more than
+    the `heading_limit` [rad] is refused: at 1.4 rad (80 degrees) it goes six times as fast as along the path, and
+    without bound towards a right angle.
 
     >>> from cayley.machines import SteeredPath
     >>> law = PathStabiliser(SteeredPath(0.8, [(2.0, 0.0)]).program(0.5, 1.0), rate=2.0)

@@ -237,7 +237,8 @@ _CONJUGATE = 1e-9  # of the largest coefficient
 
 
 def chain_gains(poles: ArrayLike, length: int, chains: int) -> Array:
-    """k0 .. k(r-1) of each chain (r, chains), for `length` poles r for all chains, or (chains, r).
+    """Gains k0 .. k(r-1) of each chain (r, chains) that place r = `length` poles, the same for all chains or (chains,
+    r).
 
     >>> chain_gains([-5.0, -5.0, -5.0, -5.0], 4, 1)[:, 0]
     array([625., 500., 150., 20.])

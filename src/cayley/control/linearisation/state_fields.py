@@ -30,9 +30,9 @@ class AffineFields(NamedTuple):
 
 
 def affine_fields(plant: System | HasSystem, inputs: Mapping[str, Sequence[int]] | None = None) -> AffineFields:
-    """The fields of a system, or of what is one. `inputs`: the driven entries of each input, by default all. What is
-    not driven is zero. `UnsupportedError`: the system depends on time, has modes, unit quaternions, or inputs that act
-    in another way than by a factor.
+    """The vector fields f and g of a system x' = f(x) + g(x) u. `inputs`: the driven entries of each input, by default
+    all. Inputs that are not driven are zero. `UnsupportedError`: the system depends on time, has modes, unit
+    quaternions, or inputs that act in another way than by a factor.
 
     >>> import cayley as cy
     >>> from cayley.geometry.vector_fields import linearisability

@@ -322,7 +322,7 @@ class SystemEquilibrium:
 
 def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *, inputs: Values = None,
                      parameters: Values = None, discrete: bool = False) -> SystemEquilibrium:
-    """The equilibrium that is found from the state `near`; `UnreachableError` if there is none to be found.
+    """Find an equilibrium near the state `near`; `UnreachableError` if none is found.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

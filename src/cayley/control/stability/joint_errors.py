@@ -144,7 +144,8 @@ def joint_gains(arm: ArmLike, frequency: ArrayLike, damping_ratio: ArrayLike = 1
 
 
 def joint_equilibrium(arm: ArmLike, kp: ArrayLike, target: ArrayLike) -> Array:
-    """q (n) where an arm with PD control in volts stands, not to first order: K_hat kp (target - q) = g(q).
+    """The configuration q (n) in which an arm with PD control in volts rests, not to first order: K_hat kp (target - q)
+    = g(q).
 
     `UnreachableError` where there is none near the target.
     """

@@ -173,7 +173,7 @@ def linear_model(plant: System | HasSystem, at: StateLike, *, inputs: Mapping[st
 
 
 def from_control(model: Any) -> LinearModel:  # noqa: ANN401 (of python-control)
-    """A linear model of the package python-control: a `StateSpace`, or what it can make one of."""
+    """The linear model of a python-control system: a `StateSpace`, or a model that can be converted to one."""
     control = _control()
     try:
         given = control.ss(model)

@@ -100,7 +100,8 @@ class FrameTask:
 
 @dataclass(frozen=True, eq=False)
 class TaskMap:
-    """Of the m rows of a frame's task; made by `task_map`. Everything broadcasts over leading axes."""
+    """Maps between joints and the m rows of a frame's task; made by `task_map`. Everything broadcasts over leading
+    axes."""
 
     asked: FrameTask
 

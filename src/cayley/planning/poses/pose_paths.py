@@ -28,8 +28,7 @@ _FINE = 64  # points between two of a seam, for its length
 
 @dataclass(frozen=True, eq=False)
 class PosePath(HoldsFunctions):
-    """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`; at its `corners` it goes on in another
-    direction."""
+    """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`; at its `corners` the direction changes."""
 
     poses: Callable[[Array], Array]
     length: float

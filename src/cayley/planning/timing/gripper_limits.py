@@ -65,7 +65,7 @@ class Load:
 @dataclass(frozen=True, eq=False)
 class GripperTiming:
     """The fastest motion along the same path, in uniformly scaled time: `factor` times as fast as the one given;
-    `limit` is what is reached, at the time `when` of this motion [s]."""
+    `limit` is the limit that it reaches, at the time `when` of this motion [s]."""
 
     motion: Motion
     factor: float

@@ -46,8 +46,8 @@ _ALMOST = 0.02  # of the largest that the smallest singular value has on the way
 
 @dataclass(frozen=True, eq=False)
 class FollowedPath:
-    """How a tool is led along a `path`: the `posture` at `places` (k) of it, how far the tool is from it between them,
-    metres and radians together, and how far it may be."""
+    """The motion of joints that lead a tool along a `path`: the `posture` at `places` (k), the deviation of the tool
+    between them, metres and radians together, and the tolerance."""
 
     path: PosePath
     places: Array
@@ -118,10 +118,10 @@ class FollowedPath:
 
 def follow(machine: DrivenMechanism, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
            task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
-    """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
-    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. Of a motion
-    of poses, as `pose_spline` makes, s is the time, and the `joints` are a motion as it is. What a redundant arm has to
-    spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
+    """Lead a frame along a path without change of posture, from `start` (nq), a configuration near its beginning, with
+    deviations within the tolerance, metres and radians together. See `FollowedPath`. Of a motion of poses, as
+    `pose_spline` makes, s is the time, and the `joints` are a motion as it is. What a redundant arm has to spare serves
+    a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
 
     >>> import cayley as cy
     >>> from cayley.planning import straight_line

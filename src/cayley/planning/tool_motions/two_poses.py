@@ -42,9 +42,8 @@ class JointPair(NamedTuple):
 def pick_and_place(machine: DrivenMechanism, first: ArrayLike, last: ArrayLike, frame: str, *, posture: str = "",
                    start: ArrayLike | None = None, law: str = "3-4-5", duration: float | None = None,
                    limits: MotionLimits | None = None) -> Motion:
-    """The motion that brings `frame` from rest at one pose (4, 4) to rest at another; configurations as of
-    `joint_pair`, law, duration and limits as of `point_to_point`. Without limits, those of the machine's description
-    hold.
+    """The motion that brings `frame` from rest at one pose (4, 4) to rest at another; `joint_pair` chooses the
+    configurations, and law, duration and limits are as for `point_to_point`. Without limits, those of the model hold.
 
     >>> import cayley as cy
     >>> arm = cy.load("puma560")
