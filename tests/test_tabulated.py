@@ -88,7 +88,7 @@ def test_files_that_cannot_be_written_are_named(arm, tmp_path, monkeypatch):
     fall = arm.simulate([0.3, 0.0], [0.0, 0.0], until=0.01)
     with pytest.raises(UnsupportedError, match=r"a \.csv file, and 'fall\.xlsx' is none"):
         fall.to_csv(tmp_path / "fall.xlsx")
-    with pytest.raises(ModelError, match="there is no folder"):
+    with pytest.raises(ModelError, match="does not exist"):
         fall.to_csv(tmp_path / "no" / "fall.csv")
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UnsupportedError, match=r"pip install 'cayley\[tables\]'"):

@@ -45,8 +45,8 @@ MISTAKES = {
         (lambda arm: arm.inverse_dynamics(Q, Q, W), r"'qdd' has shape \(6,\), which does not fit \(7\)"),
         (lambda arm: arm.pose(W, "tool"), r"'q' has shape \(6,\), which does not fit \(7\)"),
         (lambda arm: arm.forward_dynamics(np.zeros((3, 7)), np.zeros((4, 7)), Q), r"do not broadcast: q \(3,\), qd"),
-        (lambda arm: arm.inverse_kinematics(np.eye(3), "tool"), r"a pose has shape \(..., 4, 4\), not \(3, 3\)"),
-        (lambda arm: arm.simulate(W, Q, until=0.1), r"has the shape \(..., 7\), not \(6,\)"),
+        (lambda arm: arm.inverse_kinematics(np.eye(3), "tool"), r"a pose must have shape \(..., 4, 4\), not \(3, 3\)"),
+        (lambda arm: arm.simulate(W, Q, until=0.1), r"must have the shape \(..., 7\), not \(6,\)"),
         (lambda arm: arm.with_gravity([0.0, -9.81]), r"of shape \(3,\)"),
         (lambda arm: arm.gravity_forces(0.0), "needs at least 1 axes")],
     "degrees": [
@@ -69,13 +69,13 @@ MISTAKES = {
         (lambda arm: arm.with_gravity([[0.0, 0.0, -9.81]]), r"of shape \(3,\)"),
         (lambda arm: arm.simulate([list(Q)], Q, until=0.1), "starts from one state.*`rollout` is for batches"),
         (lambda arm: arm.inverse_kinematics([[1, 0, 0], [0, 1, 0]], "tool"), r"\(..., 4, 4\), not \(2, 3\)"),
-        (lambda arm: arm.configurations.check([list(Q), [0.0]]), "the coordinates of panda are real numbers")],
+        (lambda arm: arm.configurations.check([list(Q), [0.0]]), "the coordinates of panda must be real numbers")],
     "a string": [
         (lambda arm: arm.gravity_forces("home"), "argument 'q' of gravity_forces is text: kernels take real numbers"),
         (lambda arm: arm.inverse_dynamics(Q, Q, ["a"] * 7), "'qdd' of inverse_dynamics is text"),
-        (lambda arm: arm.simulate("home", Q, until=0.1), "the coordinates of panda are real numbers, not 'home'"),
-        (lambda arm: arm.simulate(Q, Q, until="1 s"), "seconds are real numbers, not '1 s'"),
-        (lambda arm: arm.inverse_kinematics("identity", "tool"), "the poses are real numbers, not 'identity'"),
+        (lambda arm: arm.simulate("home", Q, until=0.1), "the coordinates of panda must be real numbers, not 'home'"),
+        (lambda arm: arm.simulate(Q, Q, until="1 s"), "seconds must be real numbers, not '1 s'"),
+        (lambda arm: arm.inverse_kinematics("identity", "tool"), "the poses must be real numbers, not 'identity'"),
         (lambda arm: arm.configurations.check("home"), "real numbers, not 'home'"),
         (lambda arm: arm.with_gravity("down"), r"numbers of shape \(3,\), not 'down'"),
         (lambda arm: arm.with_payload("tool", "2 kg"), "the mass '2 kg': a mass is a finite number")]}
@@ -131,15 +131,15 @@ CORNER = np.eye(4) + np.pad([[0.1]], ((0, 3), (3, 0)))
 
 
 @pytest.mark.parametrize("call, said", [
-    (lambda arm: arm.inverse_kinematics([0.5, 0.4], "tool"), r'a pose has shape.*say task="xy"'),
-    (lambda arm: arm.inverse_kinematics(np.ones((6, 3)), "tool"), r'a pose has shape.*say task="position"'),
+    (lambda arm: arm.inverse_kinematics([0.5, 0.4], "tool"), r'a pose must have shape.*say task="xy"'),
+    (lambda arm: arm.inverse_kinematics(np.ones((6, 3)), "tool"), r'a pose must have shape.*say task="position"'),
     (lambda arm: arm.simulate(Q, Q, controller=arm.control.pd_with_gravity(1.0, 1.0), until=0.1),
      r"pd with gravity takes the input 'target'.*parameters=\{'target'"),
     (lambda arm: arm.rollout(parameters=["mass"]), r'arm.system\(parameters=\["mass"\]\).rollout'),
     (lambda arm: arm.dexterity.manipulability(Q, "tool", task="pose", axes="world"), "characteristic_length="),
     (lambda arm: cy.planning.circular_arc(T, CORNER, T), r"`through` is three finite numbers, as T\[:3, 3\]"),
     (lambda arm: cy.Mechanism.from_dh([("q1", 0, "l1", 0)], convention="standard"),
-     r"a is 'l1', which is no number.*parameters=\"symbols\""),
+     r"a is 'l1', which is not a number.*parameters=\"symbols\""),
     (lambda arm: cy.planning.effort_profile(cy.load("three_rrr"), cy.planning.point_to_point([0] * 3, [1] * 3,
                                                                                              duration=1.0)),
      r"the motion has 3 coordinates, three_rrr has \d+: .*`driven_motion\(machine, motion, start\)`"),

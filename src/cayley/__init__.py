@@ -58,43 +58,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = [
-    "CASADI",
-    "JAX",
-    "MPMATH",
-    "NUMPY",
-    "SYMPY",
-    "Algebra",
-    "CayleyError",
-    "ConventionError",
-    "GeometryError",
-    "Kernel",
-    "Mechanism",
-    "ModelError",
-    "Operations",
-    "PlanningError",
-    "SignatureError",
-    "SingularityError",
-    "System",
-    "TraceError",
-    "UnreachableError",
-    "UnsupportedError",
-    "VersionError",
-    "catalogue",
-    "connect",
-    "control",
-    "fixed_point",
-    "geometry",
-    "independent",
-    "jacobian",
-    "kernel",
-    "learning",
-    "load",
-    "machines",
-    "newton",
-    "planning",
-    "simulation",
-    "systems",
-    "where", ]
+    "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
+    "Mechanism", "ModelError", "Operations", "PlanningError", "SignatureError", "SingularityError", "System",
+    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "connect", "control",
+    "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
+    "planning", "simulation", "systems", "where"]
 
 
 _PACKAGES = ("control", "geometry", "learning", "machines", "planning", "simulation", "systems")

@@ -145,7 +145,7 @@ def checked_place(path: str | os.PathLike[str], otherwise: str) -> Path:
     if place.suffix.lower() not in PAGES:
         raise ConventionError(f"a page is an .html file, and {place.name!r} is none: {otherwise}")
     if not place.absolute().parent.is_dir():
-        raise ModelError(f"there is no folder {place.parent}: make it first, or write the page elsewhere")
+        raise ModelError(f"the folder {place.parent} does not exist: create it, or write the page elsewhere")
     return place
 
 

@@ -42,7 +42,7 @@ class Tabulated:
         if place.suffix.lower() != ".csv":
             raise UnsupportedError(f"comma-separated values are written into a .csv file, and {place.name!r} is none")
         if not place.absolute().parent.is_dir():
-            raise ModelError(f"there is no folder {place.parent}: make it first, or write the file elsewhere")
+            raise ModelError(f"the folder {place.parent} does not exist: create it, or write the file elsewhere")
         table = self.to_columns()
         with place.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, lineterminator="\n")

@@ -54,7 +54,7 @@ def test_an_unstable_loop_has_an_exit_code():
 @pytest.mark.parametrize(("arguments", "code", "words"), [
     (("planar2r", "--law", "computd-torque"), 1, "did you mean 'computed_torque'"),
     (("puma650", "--law", "pd"), 1, "did you mean 'puma560'"),
-    (("planar2r", "--law", "pd", "--kp", "1,2,3"), 1, "the gains kp are finite numbers, (2)"),
+    (("planar2r", "--law", "pd", "--kp", "1,2,3"), 1, "the gains kp must be finite numbers, (2)"),
     (("planar2r", "--law", "pd", "--kp", "stiff"), 2, "'stiff' in kp is not a number"),
     (("planar2r", "--law", "pd", "--ki", "3"), 2, "the controller pd has no argument 'ki'"),
     (("planar2r", "--law", "pd", "--set", "knee"), 2, "not NAME=VALUE"),
@@ -66,7 +66,7 @@ def test_an_unstable_loop_has_an_exit_code():
     (("planar2r", "--law", "pd", "--rate", "0"), 2, "the sampling rate must be positive"),
     (("planar2r", "--law", "pd", "--late", "1"), 1, "give the period"),
     (("planar2r", "--law", "pd", "--limits", "1 2 3"), 2, "one number, or 2 of them"),
-    (("planar2r", "--law", "pd", "--limits", "-5"), 1, "the limits of tau are positive"),
+    (("planar2r", "--law", "pd", "--limits", "-5"), 1, "the limits of tau must be positive"),
     (("planar2r", "--law", "pd", "--mismatch", "-100"), 2, "the mismatch must be above -100 %"),
     (("planar2r", "--law", "pd", "--payload", "-1"), 2, "the payload must be zero or more"),
     (("planar2r", "--law", "workspace-pd", "--frame", "nose"), 1, "nose"),

@@ -316,7 +316,7 @@ def test_what_the_laws_are_not_for_is_named(arm):
             make(cy.load("panda", floating_base=True))
         with pytest.raises(UnsupportedError, match="four_bar"):
             make(cy.load("four_bar").variants.with_actuated())
-    with pytest.raises(SignatureError, match="gains kd are positive"):
+    with pytest.raises(SignatureError, match="gains kd must be positive"):
         arm.control.passivity_based(1.0, [1.0, 0.0])
     with pytest.raises(SignatureError, match="nothing brings joint 'joint2' back"):
         arm.control.passivity_based([1.0, 0.0], 1.0)

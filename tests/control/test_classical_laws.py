@@ -509,7 +509,7 @@ def test_model_based_laws_at_the_level_of_voltages():
     run = limited.simulate(still(2), until=4.0, inputs={"target": [0.3, -0.2]}, max_step=0.01)
     assert np.abs(run["voltage"]).max(axis=0) == pytest.approx([8.0, 2.0])
     assert run.end["q"] == pytest.approx([0.3, -0.2], abs=1e-6)
-    with pytest.raises(SignatureError, match="all have an inductance"):
+    with pytest.raises(SignatureError, match="with an inductance each"):
         voltage_commands(arm, bandwidth=100.0)
 
 
@@ -582,11 +582,11 @@ def test_wrong_gains_and_words_are_named():
         joint_control(2, 1.0, 1.0, [1.0, 2.0, 3.0])
     with pytest.raises(SignatureError, match="gains kp must be numbers, not 'stiff'"):
         joint_control(2, "stiff", 1.0)
-    with pytest.raises(SignatureError, match="wind_up are positive"):
+    with pytest.raises(SignatureError, match="wind_up must be positive"):
         joint_control(2, 1.0, 1.0, 1.0, wind_up=[1.0, 2.0, 3.0])
     with pytest.raises(SignatureError, match="wind_up is a limit"):
         computed_torque(arm, 1.0, 1.0, wind_up=3.0)
-    with pytest.raises(SignatureError, match="wind_up are positive"):
+    with pytest.raises(SignatureError, match="wind_up must be positive"):
         pd_with_gravity(arm, 1.0, 1.0, 1.0, wind_up=-3.0)
     with pytest.raises(ConventionError, match="gives out"):
         pd_with_gravity(arm, 1.0, 1.0, output="volts")

@@ -143,7 +143,7 @@ def test_what_is_held_and_what_is_refused():
     assert np.isfinite(run["a"]).all() and run["b"].shape == (11, 2, 2)
     assert run.end["n"] == pytest.approx(0.1 * len(run.happened))
     for period, late in ((0.0, 0), (np.inf, 0), (1e-3, -1), (1e-3, 0.5)):
-        with pytest.raises(SignatureError, match="looks each period"):
+        with pytest.raises(SignatureError, match="the period must be more than 0 s"):
             digital(law, period, late=late)
     with pytest.raises(UnsupportedError, match="modes, transitions"):
         digital(ball(), 1e-3)

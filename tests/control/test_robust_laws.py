@@ -238,7 +238,7 @@ def test_a_function_is_a_compensator(arm):
                               (momentum_observer(arm, 1.0), "output `compensation`")]:
         with pytest.raises(SignatureError, match=what):
             arm.control.pd_with_gravity(10.0, 1.0, compensator=compensator)
-    with pytest.raises(SignatureError, match="does not give out"):
+    with pytest.raises(SignatureError, match="does not have"):
         compensated(momentum_observer(arm, 1.0), lambda q: q)
 
 
@@ -291,7 +291,7 @@ def test_integral_action_leaves_no_offset_and_does_not_wind_up(arm):
 def test_what_no_drive_reaches_is_named(arm):
     with pytest.raises(SingularityError, match="a motion of 'joint1', 'joint2' with the pole"):
         arm.with_gravity([0.0, 0.0, 0.0]).control.lqr([0.5, -0.3], driven=["joint1"])
-    with pytest.raises(SingularityError, match="a step does not die"):
+    with pytest.raises(SingularityError, match="a step does not decay"):
         arm.with_gravity([0.0, 0.0, 0.0]).control.lqr([0.5, -0.3], driven=["joint1"], period=0.01)
     with pytest.raises(SignatureError, match="'joint2' has no drive there"):
         arm.control.lqr([0.5, -0.3], driven=["joint1"])
@@ -321,9 +321,9 @@ def test_a_closed_mechanism_is_regulated_in_its_independent_joints():
 
 def test_wrong_gains_of_robust_laws_are_named(arm):
     for make, what in [
-            (lambda: arm.control.sliding_mode(1.0, 1.0, -1.0, 0.1), "gains bound are not negative"),
+            (lambda: arm.control.sliding_mode(1.0, 1.0, -1.0, 0.1), "gains bound must not be negative"),
             (lambda: arm.control.sliding_mode(1.0, 1.0, 1.0, 0.1, payload="tool"), "take an `uncertainty`"),
-            (lambda: momentum_observer(arm, 0.0), "gains gain are positive"),
+            (lambda: momentum_observer(arm, 0.0), "gains gain must be positive"),
             (lambda: radial_basis_network(arm, [[0.0]], 1.0, 1.0, 1.0), "centers"),
             (lambda: radial_basis_network(arm, [0.0], 0.0, 1.0, 1.0), "width"),
             (lambda: fuzzy_rules(arm, 1.0, 1.0, 1.0, rules=[["NB", "PX"]] * 2), "not 'PX'"),

@@ -62,7 +62,7 @@ def test_singular_postures_say_what_cannot_be_done():
     assert not held.unique and held.wrench == pytest.approx([0.0, 2.0], abs=1e-12)
     assert np.isfinite(task.forces_for(stretched, [0.1, 0.2], [1.0, 1.0])).all()
     assert not task.configuration([2.0, 0.0, 0.0]).solved
-    with pytest.raises(SignatureError, match="a target of this task has the shape"):
+    with pytest.raises(SignatureError, match="a target of this task must have the shape"):
         task.configuration([2.0, 0.0])
     with pytest.raises(UnsupportedError):
         cy.load("four_bar").control.task("tool")

@@ -117,7 +117,7 @@ def test_files_and_speeds_that_cannot_be_are_named(tmp_path):
         ARM.animate(motion, tmp_path / "move.html", trail=False)
     with pytest.raises(ModelError, match="speed"):
         ARM.animate(motion, tmp_path / "move.gif", speed=0.0)
-    with pytest.raises(ModelError, match="no folder"):
+    with pytest.raises(ModelError, match="folder"):
         ARM.animate(motion, tmp_path / "nowhere" / "move.gif")
 
 

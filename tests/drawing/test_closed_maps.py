@@ -101,7 +101,7 @@ def test_a_slice_of_a_delta_in_a_plane_that_is_named():
     reached = np.isfinite(DELTA.inverse_position(places)).all(axis=(-2, -1))
     assert (upright.reachable <= reached).all() and upright.reachable[inner(reached)].mean() > 0.98
     assert upright.names == ("x [m]", "z [m]")
-    with pytest.raises(ConventionError, match='does not move in a plane of its axes: say which one is meant'):
+    with pytest.raises(ConventionError, match='does not move in a plane of its axes: name one'):
         arm.pictures.workspace_map("platform", start=start, box=((-0.3, 0.3), (0.3, 0.8)))
 
 
@@ -113,7 +113,7 @@ def test_what_a_map_cannot_be_of_is_said(five):
         five.pictures.workspace_map("point", start=START, box=((3.0, 3.0), (4.0, 4.0)), resolution=10)
     with pytest.raises(ConventionError, match="the task of a map has the two rows of its plane"):
         five.pictures.workspace_map("point", start=START, box=box, task="position")
-    with pytest.raises(ConventionError, match='a plane is two axes of the root, as "xy"'):
+    with pytest.raises(ConventionError, match='a plane must be two axes of the root, as "xy"'):
         five.pictures.workspace_map("point", start=START, box=box, plane="xx")
     with pytest.raises(UnreachableError, match=r"a map starts at one closed configuration \(4\)"):
         five.pictures.workspace_map("point", start=[START, START], box=box)

@@ -113,9 +113,9 @@ def test_maps_refuse_what_has_no_meaning():
         manipulability_map(planar, "tool", over=("joint1", "joint1"))
     with pytest.raises(ConventionError, match='over "section", not \'plane\''):
         manipulability_map(planar, "tool", over="plane")
-    with pytest.raises(ConventionError, match="the index is"):
+    with pytest.raises(ConventionError, match="the index must be"):
         manipulability_map(planar, "tool", over="section", index="dexterity")
-    with pytest.raises(ConventionError, match='the task is "position"'):
+    with pytest.raises(ConventionError, match='the task must be "position"'):
         manipulability_map(planar, "tool", over="section", task="place")
     slides = Tree.of("slides", map(Body, "abc"), [Joint("x", "a", "b", Prismatic((1.0, 0.0, 0.0))),
                                                   Joint("y", "b", "c", Prismatic((0.0, 1.0, 0.0)))])

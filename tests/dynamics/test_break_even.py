@@ -167,7 +167,7 @@ def test_what_cannot_be_ranked_is_named():
     floating = arm.with_gravity((0.0, 0.0, 0.0))
     with pytest.raises(SignatureError, match="joint1, joint2 of planar2r needs no force"):
         floating.identification.force_sensitivity("mass", **rest)
-    with pytest.raises(SignatureError, match="scale is positive"):
+    with pytest.raises(SignatureError, match="scale must be positive"):
         arm.identification.force_sensitivity("mass", **rest, scale=[1.0, 0.0])
     with pytest.raises(SignatureError, match="one for each of the 2 parameters"):
         arm.identification.force_sensitivity("mass", **rest, changes=[1.0, 2.0, 3.0])

@@ -195,7 +195,7 @@ def test_half_turns_of_vect_and_gimbal_lock_are_named():
     batch = follow_path(arm.tree, np.stack([np.tile(x, (5, 1, 1)) for x in (first, locked)]), "tool", start,
                         time_step=0.01, orientation="zyx moving")
     assert batch.status.tolist() == ["followed", "gimbal lock"]
-    for orientation, words in (("quaternion", "an orientation error is"), ("zzy moving", "no orientation 'zzy")):
+    for orientation, words in (("quaternion", "an orientation error must be"), ("zzy moving", "no orientation 'zzy")):
         with pytest.raises(ConventionError, match=words):
             follow_path(arm.tree, np.tile(target, (2, 1, 1)), "tool", start, time_step=0.01, orientation=orientation)
     with pytest.raises(ConventionError, match="all three angular rows"):

@@ -712,7 +712,7 @@ def test_without_twists_a_path_is_taken_from_each_pose_to_the_next():
 def test_paths_are_checked():
     with pytest.raises(SignatureError, match="time step is positive"):
         follow_path(PLANAR_2R.tree, np.eye(4)[None], "tool", [0.0, 0.0], time_step=0.0)
-    with pytest.raises(SignatureError, match="a path is poses"):
+    with pytest.raises(SignatureError, match="a path must be poses"):
         follow_path(PLANAR_2R.tree, np.eye(4), "tool", [0.0, 0.0], time_step=0.1)
     single = follow_path(PLANAR_2R.tree, PLANAR_2R.pose(np.array([[0.3, 0.4]]), "tool"), "tool", [0.3, 0.4],
                          time_step=0.1,

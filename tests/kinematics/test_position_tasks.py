@@ -43,9 +43,9 @@ def test_other_words_are_told_what_a_task_is(task):
 
 
 def test_points_where_poses_are_asked_are_refused():
-    with pytest.raises(GeometryError, match="a pose has shape"):
+    with pytest.raises(GeometryError, match="a pose must have shape"):
         cy.load("ur5").inverse_kinematics([0.1, 0.2, 0.3], "tool")
-    with pytest.raises(GeometryError, match="a pose has shape"):
+    with pytest.raises(GeometryError, match="a pose must have shape"):
         cy.load("planar2r").inverse_kinematics([0.1, 0.2, 0.3, 0.4], "tool", task="position")
     with pytest.raises(ConventionError, match="needs points of three coordinates"):
         cy.load("planar2r").inverse_kinematics([0.5, 0.3], "tool", task="xy", axes="body")

@@ -198,12 +198,13 @@ def test_an_arm_with_other_masses_in_every_lane():
     ({"start": lambda u: {"angle": u[0], "speed": 0.0, "mas": 1.0}}, "'mas', which is no state or parameter.*'mass'"),
     ({"start": lambda u: {"angle": u[0]}}, "'speed' is missing"),
     ({"observe": lambda t, x, u, p: x.angle}, "an observation is a vector"),
-    ({"autoreset": "never"}, "autoreset is one of"),
+    ({"autoreset": "never"}, "autoreset must be one of"),
     ({"horizon": 0}, "one lane and one action or more"),
     ({"substeps": 0}, "one step or more"), ({"substeps": 1.5}, "one step or more"), ({"horizon": 2.5}, "not 3 and 2.5"),
     ({"step": 0.0}, "more than 0 s"), ({"step": -0.1}, "more than 0 s"), ({"step": np.nan}, "more than 0 s"),
     ({"draws": -1}, "0 or more"), ({"draws": 2}, "more random numbers than its draws, 2"),
-    ({"low": [0.0, 1.0]}, r"have the shape \(\), not \(2,\)"), ({"inputs": {"torque": 1.0}}, "what the actions drive"),
+    ({"low": [0.0, 1.0]},
+     r"must have the shape \(\), not \(2,\)"), ({"inputs": {"torque": 1.0}}, "what the actions drive"),
     ({"inputs": {"wind": 1.0}}, "takes no input 'wind'")])
 def test_what_is_wrong_is_said(wrong, said):
     with pytest.raises(cy.SignatureError, match=said):
@@ -227,10 +228,10 @@ def test_actions_seeds_and_masks_that_are_wrong_are_said():
         env.reset(options={"mask": np.ones(3, bool)})
     for seed, said in ((-1, "-1"), (2**64, str(2**64)), (1.5, "1.5"), ([1, 2.5, 3], "2.5"), ([1, None, 3], "None"),
                        ("abc", "'abc'"), (True, "True")):
-        with pytest.raises(cy.SignatureError, match=f"a seed is a whole number from 0 to .*, not {said}"):
+        with pytest.raises(cy.SignatureError, match=f"a seed must be a whole number from 0 to .*, not {said}"):
             env.reset(seed=seed)
     for actions in (np.full((3, 1), 1j), [["a"], ["b"], ["c"]], np.ones((3, 1), bool)):
-        with pytest.raises(cy.SignatureError, match="actions are real numbers"):
+        with pytest.raises(cy.SignatureError, match="actions must be real numbers"):
             env.step(actions)
     np.testing.assert_array_equal(env.reset(seed=np.array([3, 4, 5]))[0], env.reset(seed=3)[0])
 

@@ -41,7 +41,7 @@ def test_an_angle_that_is_no_number_has_no_assembly_and_leaves_the_others_alone(
     (lambda: STEWART.direct_position([1.0] * 5, guess=np.eye(4)), "lengths of legs"),
     (lambda: STEWART.direct_position([1.0] * 6, guess=np.eye(3)), "guesses")])
 def test_wrong_shapes_are_named(call, words):
-    with pytest.raises(SignatureError, match=words + r" have the shape \(\.\.\., "):
+    with pytest.raises(SignatureError, match=words + r" must have the shape \(\.\.\., "):
         call()
     with pytest.raises(SignatureError, match=r"argument 'pose' has shape \(\), but its core shape is \(3\)"):
         RRR.vertices(3.0)

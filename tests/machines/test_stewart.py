@@ -82,7 +82,7 @@ def test_legs_that_cannot_meet_are_said():
     found = MACHINE.direct_position([0.1, 5.0, 0.1, 5.0, 0.1, 5.0], guess=some_poses(1)[0])
     assert found.status == "not found" and found.residual > 0.1
     assert MACHINE.direct_positions([0.1, 5.0, 0.1, 5.0, 0.1, 5.0], starts=20).shape == (0, 4, 4)
-    with pytest.raises(ModelError, match=r"joints on the base of a Stewart platform are .* of the shape \(6, 3\)"):
+    with pytest.raises(ModelError, match=r"joints on the base of a Stewart platform must be .* of the shape \(6, 3\)"):
         StewartPlatform(np.zeros((5, 3)), np.zeros((6, 3)))
 
 

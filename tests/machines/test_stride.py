@@ -432,13 +432,13 @@ def test_plans_that_cannot_be_are_refused_and_named():
         made(walking_legs(BIPED, height=0.84))
     with pytest.raises(ModelError, match="no phase 'single support'"):
         made(phases=[("single support", 0.4)])
-    with pytest.raises(ModelError, match="'flight' is a number of seconds above zero, not 0"):
+    with pytest.raises(ModelError, match="'flight' must be a number of seconds above zero, not 0"):
         made(phases=[("flight", 0.0)])
     with pytest.raises(ModelError, match="at least one phase"):
         made(phases=[])
     with pytest.raises(SignatureError, match="a contact and its duration, not 'first support'"):
         made(phases=["first support"])
-    with pytest.raises(SignatureError, match="a relation of loads is a function"):
+    with pytest.raises(SignatureError, match="a relation of loads must be a function"):
         made(relations=[3.0])
     with pytest.raises(SignatureError, match="a row"):
         made(relations=[lambda t, q, qd: 1.0]).system.simulate(made().start(0.1), until=0.1)

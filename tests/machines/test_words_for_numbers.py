@@ -77,7 +77,7 @@ def test_pieces_and_times_that_are_no_numbers_are_refused(given):
         SteeredPath(0.8, [(given, 0.0)])
     with pytest.raises(ModelError, match="starts at three finite numbers"):
         SteeredPath(0.8, [(1.0, 0.0)], (0.0, given, 0.0))
-    with pytest.raises(ModelError, match="time of a program is a number"):
+    with pytest.raises(ModelError, match="time of a program must be a number"):
         PATH.program(0.5, 1.0)(given)
 
 

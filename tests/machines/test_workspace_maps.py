@@ -175,11 +175,11 @@ def test_maps_are_drawn_and_wrong_choices_said(five):
     ax = five.draw()
     assert ax.get_xlabel() == "x [m]" and len(ax.lines) == len(five.inverse) + len(five.direct) + 2 * len(five.sketch)
     plt.close("all")
-    with pytest.raises(ConventionError, match="working mode is a place in `inverse_position`, 0 to 3, not 4"):
+    with pytest.raises(ConventionError, match="working mode must be a place in `inverse_position`, 0 to 3, not 4"):
         FIVE.workspace(mode=4)
     with pytest.raises(ConventionError, match="limits of cranks are"):
         FIVE.workspace(crank_limits=(1.0, -1.0))
-    with pytest.raises(ConventionError, match="a box is"):
+    with pytest.raises(ConventionError, match="a box must be"):
         FIVE.workspace(box=(0.0, 1.0))
     with pytest.raises(ConventionError, match="at least 8 places"):
         FIVE.workspace(resolution=4)

@@ -462,7 +462,7 @@ def test_rows_with_too_few_or_too_many_entries_are_refused(row):
 def test_a_kind_is_not_taken_for_the_name_of_a_joint(kind):
     with pytest.raises(ModelError, match=f"is its name, and '{kind}' is a kind: write kind='{kind}'"):
         DHRow(a=1.0, joint=kind)
-    with pytest.raises(ModelError, match="is revolute or prismatic, not 'slide'"):
+    with pytest.raises(ModelError, match="must be revolute or prismatic, not 'slide'"):
         DHRow(kind="slide")
     assert DHRow(joint="slide", kind="prismatic").kind == "prismatic"
 

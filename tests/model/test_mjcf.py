@@ -242,7 +242,7 @@ def test_straight_joint_equality_is_a_follower():
     (TWO, '<sensor><jointpos joint="x"/></sensor>', "1 sensor is left out"),
     (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equality that is not active is left out"), ])
 def test_what_has_no_place_is_named(bodies, more, words):
-    with pytest.warns(ModelWarning, match="^small is read without what has no place in a mechanism: ") as caught:
+    with pytest.warns(ModelWarning, match="^small is read without elements that a mechanism does not have: ") as caught:
         load_mjcf(model_text(bodies, more))
     assert words in str(caught[0].message)
 
@@ -256,7 +256,7 @@ def test_what_has_no_place_is_named(bodies, more, words):
     ('<mujoco>\n<option gravity="nan 0 0"/></mujoco>',
      r"^text, line 2, <option>: gravity is 'nan 0 0', which is not a finite number"),
     ('<mujoco>\n<option gravity="1e400 0 0"/></mujoco>', "MuJoCo cannot read it"),
-    ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco model="&b;"/>', "document type declarations and entities are refused"),
+    ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco model="&b;"/>', "document type declarations and entities are not supported"),
     ('<mujoco><asset><mesh name="m" file="missing.stl"/></asset></mujoco>', "MuJoCo cannot read it"),
     ("<robot/>", "this is URDF, not MJCF: load_urdf reads it"),
     ("<sdf/>", "an MJCF file has <mujoco> as its root"),

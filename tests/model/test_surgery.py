@@ -101,7 +101,7 @@ def test_what_was_not_locked_is_not_freed():
     with pytest.raises(ModelError, match="is not locked: it mimics 'panda_finger_joint1'"):
         arm.variants.freed("panda_finger_joint2")
     fixed = next(joint.name for joint in arm.joints if not joint.motion.nv)
-    with pytest.raises(ModelError, match=r"was not locked: say what it is to be, `with_joint"):
+    with pytest.raises(ModelError, match=r"was not locked: choose a kind, `with_joint"):
         arm.variants.freed(fixed)
 
 
@@ -395,7 +395,7 @@ def test_masses_limits_friction_and_armature_in_one_line():
     rough = arm.with_friction(arm.joint_names, viscous=0.5, coulomb=np.arange(7.0))
     assert [joint.friction.coulomb for joint in rough.joints] == list(range(7))
     for wrong in ([1.0, 2.0], "a", np.ones((7, 7))):
-        with pytest.raises(ModelError, match="viscous friction is a number, or one for each of"):
+        with pytest.raises(ModelError, match="viscous friction must be a number, or one for each of"):
             arm.with_friction(arm.joint_names, viscous=wrong)
 
 

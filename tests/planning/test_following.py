@@ -225,7 +225,7 @@ def test_paths_that_are_none_are_refused():
         circular_arc(np.eye(4), [0.1, 0.0, 0.0], _at([0.2, 0.0, 0.0]))
     with pytest.raises(PlanningError, match="points 2 and 3 of the seam"):
         seam([[0, 0, 0], [1, 0, 0], [1, 0, 0]], [0, 0, 1])
-    with pytest.raises(GeometryError, match="along the seam"):
+    with pytest.raises(GeometryError, match="parallel to the seam"):
         seam([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [1, 0, 0])(0.5)
     line = straight_line(np.eye(4), _at([1.0, 0, 0]))
     with pytest.raises(PlanningError, match="from 0 to 1"):
@@ -353,7 +353,7 @@ def test_what_stands_against_a_path_is_said_in_advance(two, puma):
     inwards = straight_line(_at([1.5, 0.0, 0.0]), _at([0.9, 0.0, 0.0]))
     told = follow(limited, inwards, "tool", [-0.5, 1.1], task=PLANE)
     assert any("leaves its limits from s = " in line for line in told.complaints)
-    with pytest.raises(SignatureError, match="tolerance of a path is positive"):
+    with pytest.raises(SignatureError, match="tolerance of a path must be positive"):
         follow(two, out, "tool", [0.0, 0.5], tolerance=0.0)
 
 
@@ -399,7 +399,7 @@ def test_limits_are_avoided_along_a_path_by_what_is_free():
 
 @pytest.mark.parametrize("normals", [np.ones((2, 3)), np.ones((4, 3)), np.ones(2), np.ones((1, 3, 3))])
 def test_normals_of_another_count_than_the_points_are_refused(normals):
-    with pytest.raises(SignatureError, match=r"normals of a seam are one for all points \(3\) or one for each"):
+    with pytest.raises(SignatureError, match=r"normals of a seam must be one for all points \(3\) or one for each"):
         seam([[0.4, -0.1, 0.0], [0.45, 0.0, 0.0], [0.4, 0.1, 0.0]], normals)
 
 
@@ -414,7 +414,7 @@ def test_what_cannot_be_followed_is_named():
         follow(arm, line, "tool", np.where(np.arange(6) == 2, np.nan, q))
     with pytest.raises(SignatureError, match="the configuration to begin near is"):
         follow(arm, line, "tool", q[:3])
-    with pytest.raises(SignatureError, match="a path of poses, as straight_line makes"):
+    with pytest.raises(SignatureError, match="a path of poses, such as straight_line returns"):
         follow(arm, [here, there], "tool", q)
-    with pytest.raises(SignatureError, match="poses are real numbers, not 'there'"):
+    with pytest.raises(SignatureError, match="poses must be real numbers, not 'there'"):
         straight_line(here, "there")

@@ -382,7 +382,7 @@ def test_all_limits_together_and_those_that_no_motion_keeps():
     with pytest.raises(PlanningError, match=r"a moment of .* at rest"):
         gripper_timing(arm, swing(), "tool", replace(limits, moment=0.1), load=LOAD)
     still = cy.planning.quintic_spline([0.0, 1.0], [HOME, HOME])
-    with pytest.raises(PlanningError, match="no limit says"):
+    with pytest.raises(PlanningError, match="no limit determines"):
         gripper_timing(arm, still, "tool", limits, load=LOAD)
     for wrong in (lambda: GripperLimits(force=-1.0), lambda: GripperLimits(velocity=np.nan), lambda: Load(-1.0),
                   lambda: Load(1.0, (0.0, ))):

@@ -131,7 +131,7 @@ def test_no_time_no_distance_and_samples():
         with pytest.raises(cy.PlanningError, match="a motion takes a time > 0"):
             move.scaled(duration=duration)
     for part in ((0.5, 0.5), (1.0, 0.9), (0.4, 1.0), (1.0, 2.1)):
-        with pytest.raises(cy.PlanningError, match="is no part of the motion"):
+        with pytest.raises(cy.PlanningError, match="is not within the motion"):
             move.during(*part)
     with pytest.raises(cy.PlanningError, match="ends after its start"):
         FunctionOfTime(lambda t: t, 1.0, 1.0)
@@ -178,7 +178,7 @@ def test_files(tmp_path, motion):
     for a, b in zip(found.derivatives(t), motion.derivatives(t), strict=True):
         np.testing.assert_array_equal(a, b)
     (tmp_path / "bad.npz").write_bytes(b"no")
-    with pytest.raises(cy.PlanningError, match="no file of a motion"):
+    with pytest.raises(cy.PlanningError, match="not a motion file"):
         load_motion(tmp_path / "bad.npz")
 
 

@@ -162,7 +162,7 @@ def test_limits_of_zero_infinity_and_nonsense():
         point_to_point([0.0, np.nan], [1.0, 0.0], duration=1.0)
     with pytest.raises(SignatureError, match=r"is \(2\)"):
         point_to_point([0.0, 0.0], [1.0], duration=1.0)
-    with pytest.raises(PlanningError, match="need the machine"):
+    with pytest.raises(PlanningError, match="need the mechanism"):
         MotionLimits(effort=3.0)
 
 

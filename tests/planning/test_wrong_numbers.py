@@ -55,7 +55,7 @@ def test_what_is_no_number_is_refused(make, wrong):
 
 
 def test_messages_say_what_was_given():
-    with pytest.raises(SignatureError, match="limits of velocity are real numbers, not 'fast'"):
+    with pytest.raises(SignatureError, match="limits of velocity must be real numbers, not 'fast'"):
         MotionLimits(velocity="fast")
     with pytest.raises(PlanningError, match="via point 1 is not of finite numbers"):
         through_two_points([0.0], [1.0], [[0.2], [np.nan]], [0.3, 0.6], 1.0)

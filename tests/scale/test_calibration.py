@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said(pose, log):
         broken = log["measured"].copy()
         broken[1234] = np.nan
         calibrate(pose, {"q": log["q"], "measured": broken}, entries=POSITION, rows=1000)
-    with pytest.raises(ConventionError, match="rows of a task is a whole number, 1 or more"):
+    with pytest.raises(ConventionError, match="rows of a task must be a whole number, 1 or more"):
         calibrate(pose, log, entries=POSITION, rows=-5)
     with pytest.raises(GeometryError, match="the start must be finite"):
         calibrate(pose, log, start=[np.nan] * len(pose.parameters), entries=POSITION)

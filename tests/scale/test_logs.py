@@ -111,7 +111,7 @@ def test_what_is_wrong_is_named_with_its_place(base, log, measured):
     with pytest.raises(SignatureError, match=r"a row for each sample: q \(10000, 2\), qd \(10, 2\)"):
         next(logged_measurements(base.model, log["q"], log["qd"][:10], log["qdd"], log["tau"]))
     for rows in (0, -5, 1.5):
-        with pytest.raises(ConventionError, match="rows of a task is a whole number, 1 or more"):
+        with pytest.raises(ConventionError, match="rows of a task must be a whole number, 1 or more"):
             summed_log(base, log, rows=rows)
     broken = {name: getattr(measured, name).copy() for name in COLUMNS}
     broken["qd"][5000] = np.nan

@@ -234,7 +234,7 @@ def test_what_cannot_be_swept_is_said(client):
     with pytest.raises(ConventionError, match="no points"):
         ARM.sweep("gravity_forces", {"q": q[:0]})
     for chunk in (0, 2.5, "all", None, np.nan):
-        with pytest.raises(ConventionError, match="rows of a chunk is a whole number, 1 or more"):
+        with pytest.raises(ConventionError, match="rows of a chunk must be a whole number, 1 or more"):
             ARM.sweep("gravity_forces", {"q": q}, chunk=chunk)
     with pytest.raises(ConventionError, match=r"a client of Dask or an executor of concurrent\.futures, not on 'tcp://"):
         ARM.sweep("gravity_forces", {"q": q}, on="tcp://scheduler:8786")
@@ -255,14 +255,14 @@ def test_points_that_cannot_be_are_said(tmp_path):
         Grid(a=np.zeros(10**5), b=np.zeros(10**5), c=np.zeros(10**5), d=np.zeros(10**5))
     assert Grid(a=np.zeros(10**5), b=np.zeros(10**5), c=np.zeros(10**5)).count == 10**15
     for count in ("many", np.inf, np.nan, -1, 1.5):
-        with pytest.raises(ConventionError, match="the number of points is a whole number"):
+        with pytest.raises(ConventionError, match="the number of points must be a whole number"):
             Drawn(count, lambda random, count: {})
     for seed in (-1, None, 0.5):
-        with pytest.raises(ConventionError, match="the seed is a whole number"):
+        with pytest.raises(ConventionError, match="the seed must be a whole number"):
             Drawn(10, lambda random, count: {}, seed=seed)
     with pytest.raises(SignatureError, match="a dictionary, not ndarray"):
         sweep(lambda q: q, Drawn(10, lambda random, count: random.normal(size=(count, 2))))
-    with pytest.raises(ConventionError, match="the number of bins is a whole number"):
+    with pytest.raises(ConventionError, match="the number of bins must be a whole number"):
         Histogram(0.0, 1.0, 2.5)
     (tmp_path / "file").write_text("")
     with pytest.raises(ConventionError, match="is a file: a sweep takes a folder"):

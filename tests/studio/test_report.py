@@ -137,7 +137,7 @@ def test_names_cannot_break_the_page(outlines):
 def test_a_folder_gets_a_file_with_a_plain_name(robots, tmp_path):
     tree = cy.Mechanism.of("a/b c", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])
     assert write_report(tree, tmp_path) == tmp_path / "a_b_c.html"
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         write_report(robots["scara"], tmp_path / "nowhere" / "x.html")
     with pytest.raises(ModelError, match="puma560"):
         write_report("puma56", tmp_path)
@@ -217,7 +217,7 @@ def test_the_report_of_a_mechanism_is_the_page_of_the_command(tmp_path):
         _ = arm.report().nonsense
     with pytest.raises(ConventionError, match=r"bob\.pdf"):
         made.save(tmp_path / "bob.pdf")
-    with pytest.raises(ModelError, match="there is no folder"):
+    with pytest.raises(ModelError, match="does not exist"):
         made.save(tmp_path / "none" / "bob.html")
 
 

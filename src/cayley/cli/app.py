@@ -86,9 +86,9 @@ def cayley_command(
 
     ```
     0  done
-    1  the answer is no, or something given is wrong: the message says what
+    1  the answer is no, or an input is wrong: the message says which
     2  the command was not understood
-    3  a fault of Cayley itself (CAYLEY_TRACEBACK=1 shows where)
+    3  a bug in Cayley (CAYLEY_TRACEBACK=1 shows where)
     ```
     """
 

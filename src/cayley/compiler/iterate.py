@@ -68,8 +68,7 @@ class Iterated:
         kernel = self.kernel
         if len(arguments) != len(kernel.inputs):
             raise SignatureError(f"{kernel.__name__} takes {len(kernel.inputs)} arguments "
-                                 f"({', '.join(kernel.inputs)}), "
-                                 f"not {len(arguments)}")
+                                 f"({', '.join(kernel.inputs)}), not {len(arguments)}")
         backend = backend_named(self.backend)
         arrays = [backend.array(a, label) for a, label in zip(arguments, kernel.inputs, strict=True)]
         dimensions = self._dimensions(arrays)

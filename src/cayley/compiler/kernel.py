@@ -499,8 +499,7 @@ class Kernel(Generic[Result]):
         if not programs:
             raise TypeError(
                 f"kernel {self.__name__} cannot be pickled: it is not at the top of a module, and has not been used, "
-                "so its "
-                "dimensions are not known; call it once, or move it to the top of its module")
+                "so its dimensions are not known; call it once, or move it to the top of its module")
         return _from_programs, (str(self.signature), self.__name__, self.inputs, self.outputs, self.__doc__, programs)
 
 

@@ -83,7 +83,7 @@ class ArmControl:
         >>> import cayley as cy
         >>> arm = cy.load("planar2r")
         >>> print(arm.control.laws["computed_torque"].about)
-        Inverse dynamics in the loop, with the arm as the model.
+        Computed-torque control: inverse dynamics in the loop, with the arm as the model.
         """
         return laws_of(type(self))
 

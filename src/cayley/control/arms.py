@@ -60,7 +60,7 @@ def check_driven(tree: Tree, what: str) -> None:
         if joint.motion.nv and joint.mimic is None and joint.name not in driven:
             raise UnsupportedError(
                 f"{what} gives forces to all joints, but {joint.name!r} of {tree.name} ({joint.motion.word}) has no "
-                "drive: `lqr` knows of joints that nothing drives, and `with_actuated` says what has a drive")
+                "drive: `lqr` supports joints without drives, and `with_actuated` names those that have one")
 
 
 def check_rigid_drives(tree: Tree, what: str) -> None:
@@ -151,7 +151,7 @@ def integral_action(ki: ArrayLike | None, wind_up: ArrayLike | None, count: int,
     which it acts, if they are not the parameter `ki`."""
     if ki is None:
         if wind_up is not None:
-            raise SignatureError("wind_up is a limit of integral action, which is there with a gain ki")
+            raise SignatureError("wind_up limits integral action, and so needs a gain ki")
         return IntegralAction({}, {}, None)
 
     def rate(x: Record, u: Record, p: Record) -> Array:
@@ -167,7 +167,7 @@ def limits_of(limits: ArrayLike | None, count: int, what: str = "the limits of f
     """Limits (count), given one by one or as one for all; infinite if there are none."""
     most = numbers_of(np.inf if limits is None else limits, what)
     if most.shape not in ((), (count,)) or not (most > 0).all():
-        raise SignatureError(f"{what} are positive, ({count}) or one for all, not {shown(limits)}")
+        raise SignatureError(f"{what} must be positive, ({count}) or one for all, not {shown(limits)}")
     return np.array(np.broadcast_to(most, (count,)))
 
 
@@ -175,7 +175,7 @@ def gains_of(values: ArrayLike, count: int, name: str, *, signed: bool = False) 
     """Gains (count), one by one or one for all; not negative, unless `signed`, as volts behind negative gears are."""
     given = numbers_of(values, f"the gains {name}")
     if given.shape not in ((), (count,)) or not np.isfinite(given).all():
-        raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")
+        raise SignatureError(f"the gains {name} must be finite numbers, ({count}) or one for all, not {shown(values)}")
     if not signed and (given < 0).any():
         raise SignatureError(f"the gains {name} are not negative, or the law would drive away from its target; given "
                              f"were {shown(values)}")
@@ -186,7 +186,7 @@ def positive_gains_of(values: ArrayLike, count: int, name: str, *, zero: bool = 
     """Gains (count) on which a proof of stability rests: more than zero, or at least zero."""
     given = gains_of(values, count, name, signed=True)
     if not ((given >= 0) if zero else (given > 0)).all():
-        raise SignatureError(f"the gains {name} are {'not negative' if zero else 'positive'}, not {shown(values)}")
+        raise SignatureError(f"the gains {name} must {'not be negative' if zero else 'be positive'}, not {shown(values)}")
     return given
 
 
@@ -195,11 +195,11 @@ def matrix_of(values: ArrayLike, count: int, name: str, *, definite: bool = Fals
     for all; an error says which of them `name` is not."""
     given = numbers_of(values, f"the {name}")
     if given.shape not in ((), (count,), (count, count)) or not np.isfinite(given).all():
-        raise SignatureError(f"the {name} is finite numbers, one for all, ({count}) or ({count}, {count}), not "
+        raise SignatureError(f"the {name} must be finite numbers, one for all, ({count}) or ({count}, {count}), not "
                              f"{shown(values)}")
     matrix: Array = given if given.ndim == 2 else np.diag(np.broadcast_to(given, (count,)))
     if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0.0):
-        raise SignatureError(f"the {name} is a symmetric matrix, not {shown(values)}")
+        raise SignatureError(f"the {name} must be a symmetric matrix, not {shown(values)}")
     least = float(np.linalg.eigvalsh(matrix).min())
     if least < -1e-12 * np.abs(matrix).max() or (definite and least <= 0):
         raise SignatureError(f"the {name} is {'positive' if definite else 'not negative'} in every direction; of "

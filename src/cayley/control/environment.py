@@ -35,20 +35,20 @@ class _Shape(NamedTuple):
 
 
 def plane_gap(point: ArrayLike, normal: ArrayLike) -> Gap:
-    """The gap of a plane through a point (3), whose normal (3) leads out of it, to where an arm is free."""
+    """The gap function of a plane through a point (3) with the outward normal (3)."""
     through = _vector(point, "the point of a wall")
     out = _vector(normal, "the normal of a wall")
     length = float(np.linalg.norm(out))
     if length < 1e-12:
-        raise GeometryError(f"the normal of a wall has a direction, not {shown(normal)}")
+        raise GeometryError(f"the normal of a wall must have a direction, not {shown(normal)}")
     return lambda p: (p - through) @ (out / length)
 
 
 def sphere_gap(center: ArrayLike, radius: float) -> Gap:
-    """The gap of a ball, or, with a negative radius, of the inside of a hollow one."""
+    """The gap function of a sphere, or, with a negative radius, of the inside of a hollow one."""
     middle = _vector(center, "the centre of a ball")
     if not np.isfinite(radius) or radius == 0:
-        raise GeometryError(f"the radius of a ball is a length, negative if it is hollow, not {shown(radius)}")
+        raise GeometryError(f"the radius of a ball must be a length, negative if it is hollow, not {shown(radius)}")
     return lambda p: np.sign(radius) * (np.sqrt((p - middle) @ (p - middle)) - abs(radius))
 
 
@@ -74,11 +74,12 @@ def surface(arm: ArmLike, frame: str, gap: Gap, stiffness: float, *, damping: fl
     numbers = {"stiffness": stiffness, "damping": damping, "friction": friction}
     for word, value in numbers.items():
         if not is_finite_number(value) or value < 0:
-            raise SignatureError(f"the {word} of a surface is a finite number that is not negative, not {shown(value)}")
+            raise SignatureError(f"the {word} of a surface must be a finite number that is not negative, not "
+                                 f"{shown(value)}")
     if not is_finite_number(creep) or creep <= 0:
-        raise SignatureError(f"the creep of friction is a positive velocity [m/s], not {shown(creep)}")
+        raise SignatureError(f"the creep of friction must be a positive velocity [m/s], not {shown(creep)}")
     if not callable(gap) or np.shape(gap(np.zeros(3))) != ():
-        raise SignatureError(f"the gap of a surface is a function of a point (3) to one number, not {shown(gap)}")
+        raise SignatureError(f"the gap of a surface must be a function of a point (3) to one number, not {shown(gap)}")
     shape = _gap_kernel(gap)
 
     def output(u: Record, p: Record) -> dict[str, Array]:
@@ -129,5 +130,5 @@ def _gap_kernel(gap: Gap) -> Kernel[_Shape]:
 def _vector(values: ArrayLike, what: str) -> Array:
     given = numbers_of(values, what)
     if given.shape != (3,) or not np.isfinite(given).all():
-        raise GeometryError(f"{what} has three finite coordinates, not {shown(values)}")
+        raise GeometryError(f"{what} must have three finite coordinates, not {shown(values)}")
     return given

@@ -132,7 +132,7 @@ def try_law(plant: ControlledMechanism, law: System, aim: Aim, *, start: ArrayLi
             target: ArrayLike | None = None,
             move: Motion | None = None, limits: ArrayLike | None = None, period: float | None = None, late: int = 0,
             duration: float | None = None) -> Trial:
-    """Try a law that gives out `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
+    """Try a law with the output `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
 
     A motion of the joints to be tracked may be given as `move`: the step is then from its beginning to where it is
     farthest from there. Without one it is of degree five, from rest to rest. `limits` (nv) are what the drives can
@@ -150,8 +150,8 @@ def try_law(plant: ControlledMechanism, law: System, aim: Aim, *, start: ArrayLi
     tree = tree_for(plant, "the trial of a law", single=True, driven=False)
     if move is not None:
         if move.nq != tree.nq or start is not None or target is not None:
-            raise SignatureError(f"a motion to be tracked has the {tree.nq} coordinates of {tree.name}, and says "
-                                 f"itself where it starts and ends; this one has {move.nq}")
+            raise SignatureError(f"a motion to be tracked must have the {tree.nq} coordinates of {tree.name}, and "
+                                 f"defines start and end itself; this one has {move.nq}")
         check_keeps_constraints(tree, move)
         move = move.shifted(0.0)
         start, target = _farthest(move)
@@ -161,7 +161,7 @@ def try_law(plant: ControlledMechanism, law: System, aim: Aim, *, start: ArrayLi
         raise SignatureError(f"`late={late}` counts periods of a digital law: give the period, in seconds")
     most = np.full(tree.nv, np.inf) if limits is None else np.array(np.broadcast_to(limits, (tree.nv,)), dtype=float)
     if not (ends[0] != ends[1]).any():
-        raise SignatureError("the start and the target are the same configuration: there is nothing to be tried")
+        raise SignatureError("the start and the target are the same configuration: there is nothing to try")
     smooth = connect(plant, law)
     inputs = aim.still(law, ends[1])
     memory = {name: np.full(block.shape, block.default or 0.0) for name, block in law.blocks.items()}
@@ -227,7 +227,7 @@ def _farthest(move: Motion) -> tuple[Array, Array]:
 def _configuration(q: ArrayLike | None, tree: Tree, word: str) -> Array:
     found = np.asarray(q, dtype=float)
     if found.shape != (tree.nq,) or not np.isfinite(found).all():
-        raise SignatureError(f"the {word} is a configuration of {tree.nq} finite numbers, not {q!r}")
+        raise SignatureError(f"the {word} must be a configuration of {tree.nq} finite numbers, not {q!r}")
     if tree.is_constrained:
         check_closed(tree, found, ())
     return found
@@ -285,7 +285,7 @@ def _duration(poles: Array) -> float:
 def _steps(seconds: float, poles: Array, period: float | None, *, beyond: bool = True) -> tuple[float, int, int]:
     """The length of a step, how many make a sample, and how many there are; not beyond the time, unless they may be."""
     if not 0 < seconds < np.inf:
-        raise SignatureError(f"{seconds} s is no time to try a law")
+        raise SignatureError(f"{seconds} s is not a valid duration of a trial")
     wanted = min(_COARSEST, _SMALLEST_STEP / max(float(np.abs(poles).max(initial=0.0)), 1e-9), seconds / SAMPLES)
     h = wanted if period is None else period / np.ceil(period / wanted)
     steps = int(np.ceil(seconds / h) if beyond else np.floor(seconds / h * (1 + 1e-12)))
@@ -341,7 +341,7 @@ def gains_for(make: Callable[[dict[str, ArrayLike]], System], plant: System, aim
               frequency: float = 10.0, damping_ratio: float = 1.0) -> dict[str, Array]:
     """`kp`, `kd` and `ki` of the law that `make` makes of them, at a configuration `at` that is also the target."""
     if not (0 < frequency < np.inf and 0 < damping_ratio < np.inf):
-        raise SignatureError(f"a frequency and a damping ratio are positive, not {frequency} and {damping_ratio}")
+        raise SignatureError(f"a frequency and a damping ratio must be positive, not {frequency} and {damping_ratio}")
     rest = {"q": at, "qd": np.zeros(aim.tree.nv)}
     inverse = plant.linearize(rest, {"tau": np.zeros(aim.tree.nv)}).B[-aim.tree.nv:]
 

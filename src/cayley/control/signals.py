@@ -34,14 +34,14 @@ from cayley.wording import shown
 
 def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> System:
     """A limiter: the input `wanted_<signal>` (n) goes out as `<signal>`, within -limits and limits (n), a parameter.
-    What is not a number goes out as zero.
+    NaN becomes zero.
 
     >>> saturation("voltage", [24.0, 12.0])
     <system saturation: inputs wanted_voltage; outputs voltage; parameters limits>
     """
     bounds = np.atleast_1d(numbers_of(limits, f"the limits of {signal}"))
     if bounds.ndim != 1 or not (bounds > 0).all():
-        raise SignatureError(f"the limits of {signal} are positive, (n), not {shown(limits)}")
+        raise SignatureError(f"the limits of {signal} must be positive, (n), not {shown(limits)}")
 
     def limited(wanted: Array, most: Array) -> Array:
         return where(wanted == wanted, np.minimum(np.maximum(wanted, -most), most), 0.0)
@@ -64,7 +64,7 @@ def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: 
     """
     given = np.atleast_1d(numbers_of(coulomb, "dry friction"))
     if given.ndim != 1 or not (np.isfinite(given) & (given >= 0)).all() or not 0 < creep < np.inf:
-        raise SignatureError(f"dry friction is finite and not negative, (n), and its creep positive, not "
+        raise SignatureError(f"dry friction must be finite and not negative, (n), and its creep positive, not "
                              f"{shown(coulomb)} and {shown(creep)}")
     n = len(given)
     return System(name, inputs={f"wanted_{signal}": n, "qd": n}, outputs={signal: n}, parameters={"coulomb": given},
@@ -82,7 +82,7 @@ def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: st
     """
     given = np.atleast_1d(numbers_of(counts, "the counts of an encoder"))
     if given.ndim != 1 or not (np.isfinite(given) & (given > 0)).all() or not 0 < turn < np.inf:
-        raise SignatureError(f"an encoder has a positive number of counts, (n), a turn, not {shown(counts)}")
+        raise SignatureError(f"an encoder must have a positive number of counts, (n), a turn, not {shown(counts)}")
     return System(name, inputs={signal: len(given)}, outputs={f"measured_{signal}": len(given)},
                   parameters={"resolution": turn / given},
                   output=lambda t, x, u, p: p.resolution * np.floor(u[signal] / p.resolution + 0.5))
@@ -170,15 +170,15 @@ def _by_velocity(errors: SensorErrors | ActuatorErrors, tree: Tree) -> dict[str,
 
 
 def check_sampling(period: float, late: int) -> None:
-    """Refuse what is no period [s] and no number of them."""
+    """Check a period [s] and a delay in periods."""
     if not is_finite_number(period) or period <= 0 or not is_finite_number(late) or late != int(late) or late < 0:
-        raise SignatureError(f"a controller looks each period of more than 0 s and is a whole number of them late, not "
+        raise SignatureError(f"the period must be more than 0 s, and `late` a whole number of periods, not "
                              f"{shown(period)} and {shown(late)}")
 
 
 def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, name: str = "hold") -> System:
-    """A sampler: the input `wanted_<signal>` (count) is sampled each `period` [s], the first time after one, and goes
-    out as `<signal>` until the next look, `late` periods later: the delay of a controller that computes for as long.
+    """A sampler: the input `wanted_<signal>` (count) is sampled each `period` [s], the first time after one, and held
+    as `<signal>` until the next sample, `late` periods later: the delay of a controller's computation.
 
     Until then zero goes out, or what a start gives for the state `held` (late + 1, count), the oldest last. What is not
     finite is not taken: the value of the look before stays.
@@ -220,8 +220,8 @@ def is_within(wanted: Array, limits: Array) -> Scalar:
 
 
 def digital(law: System, period: float, *, late: int = 0, name: str | None = None) -> System:
-    """The law with looks each `period` [s], the first after one, whose outputs go out `late` periods later. It has the
-    ports and parameters of the law, and besides its memory the states `clock` and `held_<output>` (late + 1, size), the
+    """The law sampled each `period` [s], the first time after one, with outputs `late` periods later. It has the ports
+    and parameters of the law, and besides its memory the states `clock` and `held_<output>` (late + 1, size), the
     oldest last: what goes out before the first look, zero if a start does not give it.
 
     A look that would give what is not finite leaves what was held before.
@@ -239,7 +239,8 @@ def digital(law: System, period: float, *, late: int = 0, name: str | None = Non
     """
     check_sampling(period, late)
     if law.modes or law.transitions or law.constraints:
-        raise UnsupportedError(f"{law.name} has modes, transitions or constraints: it is no law of one step a period")
+        raise UnsupportedError(f"{law.name} has modes, transitions or constraints: it cannot run as one step per "
+                               f"period")
     held = {f"held_{output}": Block((late + 1, prod(port.shape)), default=0.0)
             for output, port in law.output_ports.items()}
     taken = [block for block in law.blocks if block in held or block == "clock"]

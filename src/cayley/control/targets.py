@@ -37,7 +37,7 @@ def check_gives_forces(law: System) -> None:
     """Refuse a law that gives out something else."""
     if "tau" not in law.outputs:
         raise UnsupportedError(f"{law.name} gives out {', '.join(law.outputs)}, not joint forces `tau`: connect it "
-                               "with what makes forces of it")
+                               f"with a system that outputs them")
 
 
 class Aim(ABC):

@@ -56,9 +56,9 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, spe
     if place.suffix.lower() not in _WRITERS:
         raise ConventionError(f"a moving picture is a {' or '.join(_WRITERS)}, and {place.name!r} is none")
     if not (np.isfinite(speed) and speed > 0):
-        raise ModelError(f"the speed of a moving picture is positive, not {shown(speed)}")
+        raise ModelError(f"the speed of a moving picture must be positive, not {shown(speed)}")
     if not place.absolute().parent.is_dir():
-        raise ModelError(f"there is no folder {place.parent}: make it first, or write the picture elsewhere")
+        raise ModelError(f"the folder {place.parent} does not exist: create it, or write the picture elsewhere")
     _WRITERS[place.suffix.lower()](place, _pictures(tree, motion, speed, frames, trail, ground, shapes, size))
     return place
 
@@ -72,8 +72,8 @@ def _write_mp4(place: Path, pictures: Iterator[Image.Image]) -> None:
     """Pictures into the pipe of ffmpeg, which wants even numbers of points."""
     program = shutil.which("ffmpeg")
     if program is None:
-        raise UnsupportedError(f"{place.name!r} is written by the program ffmpeg, and there is none on this machine: "
-                               "install it, or write a .gif, or an .html page")
+        raise UnsupportedError(f"{place.name!r} needs the program ffmpeg, which is not installed: install it, or "
+                               f"write a .gif or an .html page")
     first = next(pictures)
     given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{first.width}x{first.height}", "-r", str(_RATE), "-i", "-"]
     made = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p", str(place.absolute())]

@@ -91,10 +91,10 @@ def _on_held_base(tree: Tree, frame: str, start: ArrayLike) -> tuple[Tree, Array
 def _rows(tree: Tree, plane: str | None, task: str | Sequence[bool] | None) -> tuple[tuple[bool, ...], tuple[int, int]]:
     """The rows of the task, and the places of the two in the plane."""
     if plane is not None and (len(plane) != 2 or plane[0] == plane[1] or not set(plane) <= set(_AXES)):
-        raise ConventionError(f'a plane is two axes of the root, as "xy", not {plane!r}')
+        raise ConventionError(f'a plane must be two axes of the root, as "xy", not {plane!r}')
     view = view_of(tree)
     if plane is None and not (view.flat and np.allclose(np.abs(view.rows).max(axis=1), 1.0)):
-        raise ConventionError(f'{tree.name} does not move in a plane of its axes: say which one is meant, plane="xy"')
+        raise ConventionError(f'{tree.name} does not move in a plane of its axes: name one, plane="xy"')
     flat = tuple(int(np.abs(row).argmax()) for row in view.rows) if plane is None else tuple(_AXES[a] for a in plane)
     freedoms = constraint_structure(tree).mobility
     turn = 3 + ({0, 1, 2} - set(flat)).pop()

@@ -101,7 +101,7 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     (0.2, 'm²')
     """
     if index not in ("manipulability", "inverse_condition_number"):
-        raise ConventionError(f'the index is "manipulability" or "inverse_condition_number", not {index!r}')
+        raise ConventionError(f'the index must be "manipulability" or "inverse_condition_number", not {index!r}')
     rows = len(task_rows(tree, task)[0])
     columns = len(drive_units(tree, frame))
     if rows > columns:
@@ -117,7 +117,7 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     meter = Meter(jacobian, index, tree if is_closed else None)
     if isinstance(over, str):
         if over != "section":
-            raise ConventionError(f'a map is over the names of two joints, or over "section", not {over!r}')
+            raise ConventionError(f'a map must be over the names of two joints, or over "section", not {over!r}')
         base = free_base(tree, frame)
         seen_from = None if base is None else tree.joints[base].child
         tied = is_tied_between(tree, frame, seen_from)
@@ -168,7 +168,7 @@ def _over_joints(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, 
                  limits: JointLimits | None, resolution: int) -> ManipulabilityMap:
     numbers = [tree.joint_number(name) for name in over]
     if len(numbers) != 2 or numbers[0] == numbers[1]:
-        raise SignatureError(f"a map is over the names of two different joints, not {list(over)}")
+        raise SignatureError(f"a map must be over the names of two different joints, not {list(over)}")
     for number in numbers:
         if tree.joints[number].motion.nq != 1:
             raise ModelError(

@@ -61,7 +61,7 @@ def played(tree: Tree, motion: MotionLike, step: float) -> Played:
     [[0.0, 0.0], [0.5, 1.0], [1.0, 2.0]]
     """
     if not (np.isfinite(step) and step > 0):
-        raise ModelError(f"the time between two pictures is positive, not {shown(step)}")
+        raise ModelError(f"the time between two pictures must be positive, not {shown(step)}")
     start, end, at = _known(tree, motion)
     times = _even(start, end - start, step)
     return Played(times, at(times))
@@ -97,8 +97,8 @@ def _known(tree: Tree, motion: MotionLike) -> tuple[float, float, Callable[[Arra
         return start, start + float(motion.duration), lambda times: configurations(tree, motion(times)[0])
     given = (motion.t, getattr(motion, "q", None)) if isinstance(motion, RecordedMotion) else motion
     if not (isinstance(given, tuple | list) and len(given) == 2) or given[1] is None:
-        raise SignatureError("a motion to be played is the run of a simulation, a planned motion, or a pair (times, "
-                             f"configurations), not {shown(motion)}")
+        raise SignatureError("a motion to be played must be the run of a simulation, a planned motion, or a pair "
+                             f"(times, configurations), not {shown(motion)}")
     t = np.asarray(given[0], dtype=float)
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) >= 0).all() or t[0] == t[-1]:
         raise ModelError("a motion is played in one order: its times are two or more finite numbers (k), none before "

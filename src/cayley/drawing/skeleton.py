@@ -222,7 +222,7 @@ def configurations(tree: Tree, q: ArrayLike | None) -> Array:
     try:
         given = np.atleast_2d(np.asarray(q, dtype=float))
     except (TypeError, ValueError) as error:
-        raise SignatureError(f"a configuration of {tree.name} is {tree.nq} numbers, not {q!r}") from error
+        raise SignatureError(f"a configuration of {tree.name} must be {tree.nq} numbers, not {q!r}") from error
     if given.ndim != 2 or given.shape[1] != tree.nq or not len(given):
         raise SignatureError(
             f"{tree.name} has configurations ({tree.nq},), or several as ({tree.nq} columns): not {np.shape(q)}")

@@ -182,7 +182,7 @@ def skins(tree: Tree, figures: Sequence[Skeleton], wanted: str | None, most: int
     if wanted is None:
         return None
     if wanted not in ("visual", "collision"):
-        raise UnsupportedError(f"shapes are 'visual' or 'collision', or None for sticks, not {wanted!r}"
+        raise UnsupportedError(f"shapes must be 'visual' or 'collision', or None for sticks, not {wanted!r}"
                                f"{did_you_mean(str(wanted), ('visual', 'collision'))}")
     shapes = shapes_of(tree)
     chosen = (shapes.seen if wanted == "visual" else shapes.of("collision")).surfaces(most // len(figures))

@@ -121,7 +121,7 @@ _PARTS = {"position": ("linear",), "orientation": ("angular",), "pose": ("linear
 def task_rows(tree: Tree, task: str) -> tuple[Array, list[str]]:
     """The rows (m, 6) that pick a task out of a twist (v; w), and the unit of each, "m" or "rad"."""
     if task not in _PARTS:
-        raise ConventionError(f'the task is "position", "orientation" or "pose", not {task!r}')
+        raise ConventionError(f'the task must be "position", "orientation" or "pose", not {task!r}')
     view = view_of(tree)
     blocks = {"linear": view.rows, "angular": view.normal[None] if view.flat else view.rows}
     rows = [

@@ -37,7 +37,7 @@ def contains(workspace: Workspace, points: ArrayLike, tolerance: float) -> Array
     """See `Workspace.contains`."""
     given = np.asarray(points, dtype=float)
     if given.shape[-1:] != (3,):
-        raise ConventionError(f"points have the shape (..., 3), not {given.shape}")
+        raise ConventionError(f"points must have the shape (..., 3), not {given.shape}")
     flat = given.reshape(-1, 3)
     found = np.zeros(len(flat), dtype=bool)
     inside = np.flatnonzero(np.isfinite(flat).all(axis=1))

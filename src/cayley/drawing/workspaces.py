@@ -170,7 +170,7 @@ class Workspace(Pictured, Tabulated):
         if place.suffix.lower() not in _MESHES:
             raise UnsupportedError(f"a workspace is written as {', '.join(_MESHES)} or .csv, not as {place.suffix!r}")
         if not place.absolute().parent.is_dir():
-            raise ModelError(f"there is no folder {place.parent}: make it first, or write the mesh elsewhere")
+            raise ModelError(f"the folder {place.parent} does not exist: create it, or write the mesh elsewhere")
         self.mesh().export(place)
         return place
 

@@ -101,7 +101,7 @@ class DynamicsTable:
         qd, qdd = np.asarray(qd, dtype=float), np.asarray(qdd, dtype=float)
         for name, given in (("qd", qd), ("qdd", qdd)):
             if given.shape[-1:] != (self.nv,):
-                raise SignatureError(f"{name} has shape (..., {self.nv}), not {given.shape}")
+                raise SignatureError(f"{name} must have shape (..., {self.nv}), not {given.shape}")
         return np.einsum("...ij,...j->...i", M, qdd) + np.einsum("...ijk,...j,...k->...i", c, qd, qd) + G
 
 
@@ -109,7 +109,7 @@ def real_places(place: ArrayLike, count: int) -> Array:
     """Places (..., d) in a table with d axes."""
     found = np.asarray(place, dtype=float)
     if found.shape[-1:] != (count,):
-        raise SignatureError(f"places of this table have shape (..., {count}), not {found.shape}")
+        raise SignatureError(f"places of this table must have shape (..., {count}), not {found.shape}")
     return found
 
 

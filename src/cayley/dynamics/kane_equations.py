@@ -188,15 +188,15 @@ def _numbers(tree: Tree, speeds: ArrayLike) -> Array:
     try:
         return np.asarray(speeds, dtype=float)
     except (TypeError, ValueError):
-        raise ConventionError(f"generalised speeds of {tree.name} are a matrix Y ({tree.nv}, {tree.nv}) of numbers, or "
-                              f"a function of q, not {shown(speeds)}") from None
+        raise ConventionError(f"generalised speeds of {tree.name} must be a matrix Y ({tree.nv}, {tree.nv}) of "
+                              f"numbers, or a function of q, not {shown(speeds)}") from None
 
 
 def _check_constant(tree: Tree, Y: Array) -> None:
     n = tree.nv
     if Y.shape != (n, n) or not np.isfinite(Y).all():
-        raise ConventionError(f"generalised speeds of {tree.name} are u = Y qd with finite numbers Y ({n}, {n}), not "
-                              f"{Y.shape}{'' if np.isfinite(Y).all() else ' with NaN or infinity'}")
+        raise ConventionError(f"generalised speeds of {tree.name} must be u = Y qd with finite numbers Y ({n}, {n}), "
+                              f"not {Y.shape}{'' if np.isfinite(Y).all() else ' with NaN or infinity'}")
     lengths = np.linalg.norm(Y, axis=1, keepdims=True)  # speeds have units of their own
     if not lengths.all() or relative_rank(Y / lengths, exact=True) < n:
         raise SingularityError(f"the generalised speeds of {tree.name} depend on each other: Y is singular")

@@ -97,5 +97,5 @@ def _own(arm: ExportedMechanism, given: Kernel | System) -> tuple[str, Kernel | 
         return f"{arm.name}_{given.name}", given
     if isinstance(given, Kernel):
         return f"{arm.name}_{given.__name__}", given
-    raise SignatureError(f"what is exported is a function by name (\"inverse-dynamics\", \"pose:tool\"), a kernel or a "
+    raise SignatureError(f"export takes the name of a function (\"inverse-dynamics\", \"pose:tool\"), a kernel or a "
                          f"system, not {shown(given)}")

@@ -53,7 +53,7 @@ def numbers(value: ArrayLike, what: str) -> Array:
             return found.astype(float, order="C", copy=False)
     except ValueError:  # rows of different lengths
         pass
-    raise SignatureError(f"{what} are real numbers, not {shown(value)}")
+    raise SignatureError(f"{what} must be real numbers, not {shown(value)}")
 
 
 def float_array(values: ArrayLike) -> Array:
@@ -71,11 +71,11 @@ def real_array(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> A
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise GeometryError(f"{what} is made of real numbers, not {values!r}") from None
+        raise GeometryError(f"{what} must be made of real numbers, not {values!r}") from None
     if len(array.shape) != len(shape) or any(wanted not in (None, found)
                                              for found, wanted in zip(array.shape, shape, strict=True)):
         words = ", ".join("n" if size is None else str(size) for size in shape)
-        raise GeometryError(f"{what} has shape ({words}), not {array.shape}")
+        raise GeometryError(f"{what} must have shape ({words}), not {array.shape}")
     return array
 
 
@@ -83,7 +83,7 @@ def shaped(values: ArrayLike, core: tuple[int, ...], what: str, note: str = "") 
     """The values as an array (..., *core), or `GeometryError` that says what has which shape."""
     array = np.asarray(values)
     if array.shape[-len(core):] != core:
-        raise GeometryError(f"{what} has shape (..., {', '.join(map(str, core))}){note}, not {array.shape}")
+        raise GeometryError(f"{what} must have shape (..., {', '.join(map(str, core))}){note}, not {array.shape}")
     return array
 
 

@@ -83,7 +83,7 @@ class Box(ConvexShape):
     def __post_init__(self) -> None:
         size = _point(self.size)
         if not (size > 0).all():
-            raise GeometryError(f"a box has three positive sizes, not {size}")
+            raise GeometryError(f"a box must have three positive sizes, not {size}")
         pose = np.eye(4) if self.pose is None else np.array(self.pose, dtype=float)
         if pose.shape != (4, 4) or np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max() > 1e-8:
             raise GeometryError("a box is in the middle of a pose (4, 4), which this is not")
@@ -130,7 +130,7 @@ def _between(one: ConvexShape, other: ConvexShape, pose: ArrayLike | None,
     poses = [np.eye(4) if p is None else np.asarray(p, dtype=float) for p in (pose, other_pose)]
     for given in poses:
         if given.shape[-2:] != (4, 4):
-            raise SignatureError(f"the poses of shapes are (..., 4, 4), not {given.shape}")
+            raise SignatureError(f"the poses of shapes must be (..., 4, 4), not {given.shape}")
     a, b = np.broadcast_arrays(*poses)
     here = a[..., :3, :3] @ one.center + a[..., :3, 3]
     there = b[..., :3, :3] @ other.center + b[..., :3, 3]
@@ -165,11 +165,11 @@ def _bounded(c: Array, G: Array) -> float:
 def _point(values: ArrayLike) -> Array:
     given = np.array(values, dtype=float)
     if given.shape != (3,) or not np.isfinite(given).all():
-        raise GeometryError(f"a point or size is three finite numbers, not {given.shape}")
+        raise GeometryError(f"a point or size must be three finite numbers, not {given.shape}")
     return given
 
 
 def _length(value: float, what: str) -> float:
     if not (np.isfinite(value) and value > 0):
-        raise GeometryError(f"a {what} has a positive radius, not {value}")
+        raise GeometryError(f"a {what} must have a positive radius, not {value}")
     return float(value)

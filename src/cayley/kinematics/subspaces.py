@@ -94,7 +94,7 @@ def subspaces(J: ArrayLike, *, tolerance: float | None = None) -> Subspaces:
     given = J
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2:
-        raise SignatureError(f"a Jacobian has shape (..., m, n), not {J.shape}")
+        raise SignatureError(f"a Jacobian must have shape (..., m, n), not {J.shape}")
     bad = first_failure(np.isfinite(J).all(axis=(-2, -1)))
     if bad is not None:
         raise GeometryError(f"the Jacobian{place(bad)} is not finite")

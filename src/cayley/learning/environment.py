@@ -67,14 +67,14 @@ class Environment(VectorEnv[Array, Array, Array]):
         if not (is_whole(lanes, 1) and is_whole(horizon, 1)):
             raise SignatureError(f"there are one lane and one action or more, not {lanes!r} and {horizon!r}")
         if autoreset not in _AUTORESET:
-            raise SignatureError(f"autoreset is one of {', '.join(map(repr, _AUTORESET))}, not {autoreset!r}")
+            raise SignatureError(f"autoreset must be one of {', '.join(map(repr, _AUTORESET))}, not {autoreset!r}")
         shape = system.ports[action].shape
         self._shape = shape
         try:
             self._low, self._high = (np.broadcast_to(np.asarray(bound, float), shape or (1,)) for bound in (low, high))
         except ValueError:
-            raise SignatureError(f"the bounds of the action {action!r} have the shape {shape}, not {np.shape(low)} and "
-                                 f"{np.shape(high)}") from None
+            raise SignatureError(f"the bounds of the action {action!r} must have the shape {shape}, not "
+                                 f"{np.shape(low)} and {np.shape(high)}") from None
         if not (self._low < self._high).all():
             raise SignatureError(f"low must be below high for the action {action!r}, not {self._low} and {self._high}")
         self.metadata = {"autoreset_mode": _AUTORESET[autoreset]}
@@ -98,10 +98,10 @@ class Environment(VectorEnv[Array, Array, Array]):
         """Begin all episodes anew, or those of `options["reset_mask"]`; a seed begins their random numbers anew."""
         unknown = [name for name in options or {} if name != "reset_mask"]
         if unknown:
-            raise SignatureError(f"the option of a reset is 'reset_mask', not {unknown[0]!r}")
+            raise SignatureError(f"the option of a reset must be 'reset_mask', not {unknown[0]!r}")
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, bool)))
         if mask.shape != (self.num_envs,) or mask.dtype != bool:
-            raise SignatureError(f"a reset mask is {self.num_envs} truth values, not {mask.dtype} of {mask.shape}")
+            raise SignatureError(f"a reset mask must be {self.num_envs} truth values, not {mask.dtype} of {mask.shape}")
         if seed is not None or self._seeds is None:
             seeds = self._given_seeds(seed)
             self._seeds = seeds if self._seeds is None else np.where(mask, seeds, self._seeds)
@@ -155,10 +155,10 @@ class Environment(VectorEnv[Array, Array, Array]):
     def _given_actions(self, actions: ArrayLike) -> Array:
         given = np.asarray(actions)
         if given.dtype.kind not in "fiu":
-            raise SignatureError(f"actions are real numbers, not {given.dtype}")
+            raise SignatureError(f"actions must be real numbers, not {given.dtype}")
         given = given.astype(float)
         if given.shape != (self.num_envs, *self._low.shape):
-            raise SignatureError(f"actions have the shape {(self.num_envs, *self._low.shape)}, not {given.shape}")
+            raise SignatureError(f"actions must have the shape {(self.num_envs, *self._low.shape)}, not {given.shape}")
         if np.isnan(given).any():
             raise SignatureError(f"the action of lane {np.argwhere(np.isnan(given))[0][0]} is not a number")
         return np.clip(given, self._low, self._high).reshape(self.num_envs, *self._shape)
@@ -169,7 +169,7 @@ class Environment(VectorEnv[Array, Array, Array]):
         seeds = np.asarray(seed, object)
         wrong = [each for each in seeds.flat if not is_whole(each, 0) or each >= 2**64]
         if wrong:
-            raise SignatureError(f"a seed is a whole number from 0 to 2^64 - 1, not {wrong[0]!r}")
+            raise SignatureError(f"a seed must be a whole number from 0 to 2^64 - 1, not {wrong[0]!r}")
         if seeds.shape == ():
             return np.uint64(seeds.item()) + np.arange(self.num_envs, dtype=np.uint64)
         if seeds.shape != (self.num_envs,):

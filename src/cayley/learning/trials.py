@@ -59,7 +59,7 @@ class Trials(HoldsFunctions):
         if not isinstance(self.step, (int, float, np.floating)) or not 0 < self.step < np.inf:
             raise SignatureError(f"an action acts for more than 0 s, not for {self.step!r}")
         if not is_whole(self.draws, 0):
-            raise SignatureError(f"the number of draws is a whole number, 0 or more, not {self.draws!r}")
+            raise SignatureError(f"the number of draws must be a whole number, 0 or more, not {self.draws!r}")
         if self.action in self.inputs:
             raise SignatureError(f"{self.action!r} is what the actions drive: it cannot be among the `inputs` as well")
         given_inputs(system, self.inputs, [name for name in system.ports if name != self.action])

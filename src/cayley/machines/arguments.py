@@ -47,7 +47,7 @@ def batch_of(what: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
     """
     values = np.asarray(given, dtype=float)
     if values.shape[values.ndim - len(core):] != core or values.ndim < len(core):
-        raise SignatureError(f"{what} have the shape (..., {', '.join(map(str, core))}), not {values.shape}")
+        raise SignatureError(f"{what} must have the shape (..., {', '.join(map(str, core))}), not {values.shape}")
     return values
 
 
@@ -55,7 +55,7 @@ def data(what: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Finite numbers that a machine is made of, of one shape."""
     values = np.array(given, dtype=float)
     if values.shape != shape or not np.isfinite(values).all():
-        raise ModelError(f"{what} are finite numbers of the shape {shape}, not {values.shape}")
+        raise ModelError(f"{what} must be finite numbers of the shape {shape}, not {values.shape}")
     return values
 
 

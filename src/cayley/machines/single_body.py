@@ -120,7 +120,7 @@ def gyroscope(I0: float, I: float, *, axes: Literal["nodal", "fixed"], name: str
     array([0.12269, 0.5236 ])
     """
     if axes not in ("nodal", "fixed"):
-        raise ConventionError(f'the moments of a gyroscope are about "nodal" or "fixed" axes, not {axes!r}')
+        raise ConventionError(f'the moments of a gyroscope must be about "nodal" or "fixed" axes, not {axes!r}')
     check_moments(I0, I)
 
     def derivative(t: object, x: Record, u: Record, p: Record) -> dict[str, Array]:

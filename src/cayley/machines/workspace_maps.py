@@ -209,7 +209,7 @@ class _Cranks(NamedTuple):
     def of(mode: int, limits: ArrayLike | None, legs: int) -> _Cranks:
         if not (isinstance(mode, (int, np.integer)) and 0 <= mode < 2**legs):
             raise ConventionError(
-                f"the working mode is a place in `inverse_position`, 0 to {2**legs - 1}, not {mode!r}")
+                f"the working mode must be a place in `inverse_position`, 0 to {2**legs - 1}, not {mode!r}")
         sides = [-1.0 if (mode >> leg) & 1 else 1.0 for leg in reversed(range(legs))]
         if limits is None:
             return _Cranks(sides, lambda theta: np.zeros(0), (mode, None))
@@ -318,9 +318,9 @@ def grid_of(box: ArrayLike, resolution: int) -> tuple[Array, Array]:
     """The places (l) and (k) of a grid over a box ((left, bottom), (right, top))."""
     corners = np.asarray(box, dtype=float)
     if corners.shape != (2, 2) or not np.isfinite(corners).all() or not (corners[0] < corners[1]).all():
-        raise ConventionError(f"a box is ((left, bottom), (right, top)) in metres, not {box!r}")
+        raise ConventionError(f"a box must be ((left, bottom), (right, top)) in metres, not {box!r}")
     if resolution < 8:
-        raise ConventionError(f"a map has at least 8 places along a side, not {resolution}")
+        raise ConventionError(f"a map must have at least 8 places along a side, not {resolution}")
     extents = corners[1] - corners[0]
     counts = np.maximum(8, np.round(resolution * extents / extents.max()).astype(int))
     return (np.linspace(corners[0, 0], corners[1, 0], counts[0]), np.linspace(corners[0, 1], corners[1, 1], counts[1]))

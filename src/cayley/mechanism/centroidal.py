@@ -13,8 +13,7 @@ class Centroidal(Room):
 
     @one_kernel("q", "qd")
     def momentum(self) -> Kernel:
-        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the centre of mass, in the root's
-        axes.
+        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the centre of mass, in the root's axes.
 
         >>> cy.load("s1_f2").centroidal.momentum([0.3, -0.7], [1.1, -0.4])[5].round(6)
         np.float64(0.217931)

@@ -46,8 +46,8 @@ def with_joint(tree: Tree, joint: str, *, motion: JointKind | None = None, place
               (("lower", lower), ("upper", upper), ("velocity", velocity), ("effort", effort)) if value is not None}
     old = tree.joints[tree.joint_number(joint)]
     if motion is not None and not isinstance(motion, JointKind):
-        raise ModelError(f"the kind of joint {joint!r} is one of cayley.model.joint_kinds, Prismatic() for one, not "
-                         f"{shown(motion)}")
+        raise ModelError(f"the kind of joint {joint!r} must be one of cayley.model.joint_kinds, Prismatic() for one, "
+                         f"not {shown(motion)}")
     kept = old.limits if motion is None or (motion.nq, motion.nv) == (old.motion.nq, old.motion.nv) else Limits()
     return tree.with_joints(replace(old, motion=old.motion if motion is None else motion,
                                     placement=old.placement if placement is None else placement,
@@ -58,7 +58,7 @@ def _each(value: ArrayLike) -> tuple[float, ...]:
     try:
         return tuple(np.atleast_1d(np.asarray(value, dtype=float)).tolist())
     except (TypeError, ValueError) as error:
-        raise ModelError(f"a limit is a number, or one for each coordinate, not {shown(value)}") from error
+        raise ModelError(f"a limit must be a number, or one for each coordinate, not {shown(value)}") from error
 
 
 def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike = 0.0,
@@ -114,7 +114,7 @@ def per_joint(names: Sequence[str], value: ArrayLike, what: str) -> list[float]:
     try:
         return list(np.broadcast_to(np.atleast_1d(np.asarray(value, dtype=float)), (len(names),)).tolist())
     except (TypeError, ValueError) as error:
-        raise ModelError(f"the {what} is a number, or one for each of {', '.join(names)}, not {shown(value)}"
+        raise ModelError(f"the {what} must be a number, or one for each of {', '.join(names)}, not {shown(value)}"
                          ) from error
 
 

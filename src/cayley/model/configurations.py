@@ -48,14 +48,15 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     except TypeError:
         shape = (-1,)
     if min(shape, default=0) < 0:
-        raise SignatureError(f"the size of random configurations is a number or a tuple of numbers, not {shown(size)}: "
+        raise SignatureError(f"the size of random configurations must be a number or a tuple of numbers, not "
+                             f"{shown(size)}: "
                              "the seed, or the generator, is given by name, `random_configuration(1000, seed=0)`")
     return shape
 
 
 def _check_shape(tree: Tree, q: Array) -> Array:
     if q.shape[-1:] != (tree.nq,):
-        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+        raise SignatureError(f"a configuration of {tree.name} must have the shape (..., {tree.nq}), not {q.shape}")
     return q
 
 

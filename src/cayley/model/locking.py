@@ -86,7 +86,7 @@ def _values(tree: Tree, joints: JointNames | Mapping[str, ArrayLike], q: ArrayLi
 
 def _listed(tree: Tree, joints: JointNames) -> Iterator[str]:
     if not isinstance(joints, str | Sequence):
-        raise ModelError(f"joints are named, one or a list of them, not {shown(joints)}")
+        raise ModelError(f"joints must be named, one or a list of them, not {shown(joints)}")
     for name in [joints] if isinstance(joints, str) else joints:
         yield tree.joints[tree.joint_number(name)].name
 
@@ -165,7 +165,7 @@ def _leader(tree: Tree, joint: Joint) -> str | None:
 
 def _refuse_to_free(tree: Tree, joint: Joint) -> NoReturn:
     if not joint.motion.nv:
-        raise ModelError(f"joint {joint.name!r} of {tree.name} was not locked: say what it is to be, "
+        raise ModelError(f"joint {joint.name!r} of {tree.name} was not locked: choose a kind, "
                          f"`with_joint({joint.name!r}, motion=Revolute())`")
     what = f"it mimics {joint.mimic.joint!r}, `spanning_tree()` frees it" if joint.mimic is not None else "it moves"
     raise ModelError(f"joint {joint.name!r} of {tree.name} is not locked: {what}")

@@ -66,7 +66,7 @@ def with_configuration(tree: Tree, name: str, q: ArrayLike | Mapping[str, ArrayL
     """Mechanism with one more configuration that has a name, or with another of this name: all coordinates
     (nq), or those of some joints by their names."""
     if not isinstance(name, str) or not name:
-        raise ModelError(f"a configuration has a name, not {shown(name)}")
+        raise ModelError(f"a configuration must have a name, not {shown(name)}")
     made = NamedConfiguration(name, coordinates_by_joint(tree, q))
     check_configuration(tree, _filled(tree, made), limits=False)
     return replace(tree, named=(*[each for each in tree.named if each.name != name], made))
@@ -78,7 +78,8 @@ def coordinates_by_joint(tree: Tree, q: ArrayLike | Mapping[str, ArrayLike]) -> 
         return tuple((name, _own(tree, name, values)) for name, values in q.items())
     whole = np.asarray(q, dtype=float)
     if whole.shape != (tree.nq,):
-        raise ModelError(f"a configuration of {tree.name} has the shape ({tree.nq},), not {whole.shape}; or give those "
+        raise ModelError(f"a configuration of {tree.name} must have the shape ({tree.nq},), not {whole.shape}; or "
+                         f"give those "
                          f"of some joints by name, {{{tree.joint_names[0] if tree.joint_names else 'joint'!r}: ...}}")
     return tuple((joint.name, tuple(whole[place].tolist()))
                  for joint, place in zip(tree.joints, tree.q_slices, strict=True) if joint.motion.nq)
@@ -89,7 +90,7 @@ def _own(tree: Tree, name: str, values: ArrayLike) -> tuple[float, ...]:
     try:
         given = np.atleast_1d(np.asarray(values, dtype=float))
     except (TypeError, ValueError) as error:
-        raise ModelError(f"the coordinates of joint {name!r} are numbers, not {shown(values)}") from error
+        raise ModelError(f"the coordinates of joint {name!r} must be numbers, not {shown(values)}") from error
     if given.shape != (joint.motion.nq,) or not joint.motion.nq:
         raise ModelError(f"joint {name!r} of {tree.name} is {joint.motion.word} and has {joint.motion.nq} coordinates, "
                          f"not {shown(values)}")

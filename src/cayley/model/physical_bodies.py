@@ -58,6 +58,6 @@ def warn_of_impossible(bodies: Iterable[Body], source: str) -> None:
     """Give a `ModelWarning` that names the bodies whose mass properties no rigid body can have."""
     wrong = [f"{body.name!r}: {'; '.join(found)}" for body in bodies if (found := impossibilities(body))]
     if wrong:
-        warnings.warn(f"{source}: no body can be as {', nor '.join(wrong)}. The numbers are taken as they are; "
-                      "with_body(name, inertia=...) has others, and geometry.inertia.nearest_physical_inertia offers "
-                      "a repair", ModelWarning, stacklevel=2)
+        warnings.warn(f"{source}: no body can be as {', nor '.join(wrong)}. The numbers are used as given; "
+                      f"with_body(name, inertia=...) changes them, and geometry.inertia.nearest_physical_inertia "
+                      f"suggests a repair", ModelWarning, stacklevel=2)

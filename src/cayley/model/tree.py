@@ -135,7 +135,7 @@ class Tree(Immutable):
         wheels = tuple(wheels)
         for wheel in wheels:
             if not isinstance(wheel, CarriedWheel):
-                raise ModelError(f"the wheels of {name} are CarriedWheel(name, on, position, radius), not "
+                raise ModelError(f"the wheels of {name} must be CarriedWheel(name, on, position, radius), not "
                                  f"{shown(wheel)}")
         own = [wheel.parts for wheel in wheels]
         bodies = (*bodies, *[body for part in own for body in part.bodies])

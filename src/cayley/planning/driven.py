@@ -158,7 +158,7 @@ def driven(mechanism: Tree, drives: Motion, start: ArrayLike) -> Motion:
                                "nothing of the others; plan all of them")
     at = np.array(start, dtype=float)
     if at.shape != (tree.nq,):
-        raise SignatureError(f"the configuration to start from is ({tree.nq}), not {at.shape}")
+        raise SignatureError(f"the configuration to start from must be ({tree.nq}), not {at.shape}")
     each = max(5, -(-_KNOTS // (len(drives.breaks) - 1)))
     guesses = []
     for a, b in pairwise(drives.breaks):
@@ -276,7 +276,7 @@ def checked_waypoints(machine: DrivenMechanism, points: ArrayLike) -> Array:
     tree = machine.tree
     q = np.asarray(points, dtype=float)
     if q.ndim != 2 or q.shape[1] != tree.nq:
-        raise SignatureError(f"configurations of {tree.name} are (k, {tree.nq}), not {q.shape}")
+        raise SignatureError(f"configurations of {tree.name} must be (k, {tree.nq}), not {q.shape}")
     check_closed_state(tree, q, np.zeros((len(q), tree.nv)), 0.0, ALONE)
     return q
 

@@ -177,8 +177,8 @@ class Motion(Pictured, ABC):
         for is_at_rest, asked in zip(self.rests, (outside & (times < inside), outside & (times > inside)), strict=True):
             if not is_at_rest and asked.any():
                 raise PlanningError(f"t = {times[asked][0]:g} is not of this motion, which is in [{self.start:g}, "
-                                    f"{self.end:g}] and does not rest at that end: ask for other times, or let it come "
-                                    "to rest")
+                                    f"{self.end:g}] and is not at rest at that end: use other times, or let it come "
+                                    f"to rest")
         q, *rates = found
         return (q, *[np.where(outside[..., None], 0.0, rate) for rate in rates])  # type: ignore[return-value]
 
@@ -245,7 +245,8 @@ class Motion(Pictured, ABC):
     def during(self, start: float, end: float) -> Motion:
         """The part of it between two times."""
         if not self.start <= start < end <= self.end:
-            raise PlanningError(f"[{start:g}, {end:g}] is no part of the motion in [{self.start:g}, {self.end:g}]")
+            raise PlanningError(f"[{start:g}, {end:g}] is not within the motion, which is in [{self.start:g}, "
+                                f"{self.end:g}]")
         from cayley.planning.sequence import Composed
         from cayley.planning.splines.polynomials import line
         return Composed(self, line(start, end, start, end))
@@ -290,7 +291,7 @@ class Motion(Pictured, ABC):
     def sampled(self, step: float) -> tuple[Array, MotionState]:
         """The times (k), evenly spaced from start to end, at most `step` [s] apart, and the states there."""
         if not step > 0:
-            raise PlanningError(f"samples are a time > 0 apart, not {step:g}")
+            raise PlanningError(f"samples must be a time > 0 apart, not {step:g}")
         t = np.linspace(self.start, self.end, int(np.ceil(self.duration / step * (1.0 - ROUNDING))) + 1)
         return t, self(t)
 
@@ -385,9 +386,9 @@ def load_motion(path: str | Path) -> Motion:
         raise
     except Exception as error:  # whatever NumPy, zipfile and its decompressors raise for a damaged file
         said = f"{type(error).__name__}, {error}" if str(error) else type(error).__name__
-        raise PlanningError(f"{path} is no file of a motion, or is damaged: {said}") from error
+        raise PlanningError(f"{path} is not a motion file, or is damaged: {said}") from error
     if not isinstance(made, Motion):
-        raise PlanningError(f"{path} is no file of a motion")
+        raise PlanningError(f"{path} is not a motion file")
     return made
 
 

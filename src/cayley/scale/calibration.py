@@ -80,7 +80,7 @@ def calibrate(kernel: KernelWithParameters[Any], log: Mapping[str, Any], *,
     """
     wanted = {*kernel.inputs[:-1], _MEASURED}
     if set(log) != wanted:
-        raise SignatureError(f"a log for {kernel.__name__} has the columns {', '.join(sorted(wanted))}, not "
+        raise SignatureError(f"a log for {kernel.__name__} must have the columns {', '.join(sorted(wanted))}, not "
                              f"{', '.join(log)}")
     table = Table(log)
     values = np.array(kernel.parameters.nominal if start is None else start, dtype=float)
@@ -153,6 +153,6 @@ def _check_seen(J: Array, parameters: Parameters) -> None:
     seen = independent_columns(J / np.where(scale > 0, scale, 1.0))
     if not seen.all():
         hidden = [name for name, told in zip(parameters.names, seen, strict=True) if not told]
-        raise SingularityError(f"the log does not tell {', '.join(hidden)}: what changes there leaves all that was "
-                               "measured as it is, or can be undone by the parameters before; leave out what is named, "
-                               "or measure in more postures")
+        raise SingularityError(f"the log does not determine {', '.join(hidden)}: the measurements do not depend on "
+                               f"them, or only together with the parameters before; leave them out, or measure in "
+                               f"more postures")

@@ -38,7 +38,8 @@ def summed_log(base: BaseParameters, log: Mapping[str, Any], *, rows: int = 6553
     True
     """
     if sorted(log) != sorted(_COLUMNS):
-        raise SignatureError(f"a log for identification has the columns {', '.join(_COLUMNS)}, not {', '.join(log)}")
+        raise SignatureError(f"a log for identification must have the columns {', '.join(_COLUMNS)}, not "
+                             f"{', '.join(log)}")
     if any(is_lazy(column) for column in log.values()):
         return _by_graph(base, log)
     table = Table(log)

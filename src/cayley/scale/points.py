@@ -142,7 +142,7 @@ class Drawn(HoldsFunctions):
         random = np.random.default_rng((self._seed, number))
         drawn = self._draw(random, _BLOCK)
         if not isinstance(drawn, Mapping):
-            raise SignatureError(f"what is drawn are columns by name, a dictionary, not {type(drawn).__name__}")
+            raise SignatureError(f"`draw` must return a dictionary of columns, not {type(drawn).__name__}")
         columns = {name: np.asarray(column) for name, column in drawn.items()}
         wrong = [name for name, column in columns.items() if column.shape[:1] != (_BLOCK,)]
         if wrong:
@@ -155,7 +155,7 @@ def whole_number(value: Scalar, what: str, *, least: int = 1) -> int:
     """A number that a user gave, which must be a whole one; 1e9 is."""
     fits = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not fits or not np.isfinite(value) or value != int(value) or value < least:
-        raise ConventionError(f"{what} is a whole number, {least} or more, not {shown(value)}")
+        raise ConventionError(f"{what} must be a whole number, {least} or more, not {shown(value)}")
     return int(value)
 
 

@@ -137,7 +137,7 @@ class Histogram:
     def __post_init__(self) -> None:
         whole_number(self.bins, "the number of bins")
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
-            raise ConventionError(f"a histogram has bins between a low and a high end, not {self.bins} between "
+            raise ConventionError(f"a histogram must have bins between a low and a high end, not {self.bins} between "
                                   f"{self.low} and {self.high}")
 
     def summary(self, values: Array, first: int) -> Array:
@@ -160,5 +160,5 @@ class Histogram:
 
 def _flat(values: Array) -> Array:
     if values.dtype.kind not in "fiub":
-        raise SignatureError(f"what is reduced are real numbers, not {values.dtype}")
+        raise SignatureError(f"reductions need real numbers, not {values.dtype}")
     return values.reshape(len(values), -1).astype(np.float64, copy=False)

@@ -113,8 +113,7 @@ def sweep(compute: Compute, points: Points | Mapping[str, Any], *, into: str | o
     if points.count == 0:
         raise ConventionError("there are no points to sweep over")
     if into is None and is_elsewhere(on):
-        raise ConventionError("tasks in other processes write their results into files that all see: say where, "
-                              "into=...")
+        raise ConventionError("tasks in other processes write their results into shared files: give a path, into=...")
     job = Job(compute, {name: _ways(name, ways) for name, ways in (reduce or {}).items()})
     plan = _planned(job, points, min(rows, points.count))
     store = opened(into, plan)

@@ -103,7 +103,7 @@ def _checked(path: Path, points: Array, triangles: Array) -> Surface:
     if not np.isfinite(points).all() or np.abs(points).max(initial=0.0) > _FARTHEST:
         raise ModelError(f"{path.name!r} has points that are not finite, or absurdly far")
     if triangles.min() < 0 or triangles.max() >= len(points):
-        raise ModelError(f"{path.name!r} has triangles of points that it has not")
+        raise ModelError(f"{path.name!r} has triangles of missing points")
     made = Surface.of(points.astype(np.float32).astype(float), triangles)
     if not len(made.triangles):
         raise ModelError(f"{path.name!r} has no triangle with an area in it")

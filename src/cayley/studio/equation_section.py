@@ -90,8 +90,7 @@ def _recursion(arm: Mechanism) -> str:
         words += (f"<p>{mathml.formula('M qdd + V + G + Aᵀ λ = tau')}: these are M q̈ + V + G of the spanning tree, "
                   "without constraints. A is the Jacobian of the constraints, <code>arm.loops.jacobian</code>, and λ "
                   "their forces.</p>")
-    return (f"{words}<p>{_NAMES}</p>{_shared(found.groups, lines, None)}<h4>Joint forces</h4>"
-            f"{_typeset(results, None)}")
+    return (f"{words}<p>{_NAMES}</p>{_shared(found.groups, lines, None)}<h4>Joint forces</h4>{_typeset(results, None)}")
 
 
 def _recursive(found: EquationsOfMotion) -> str:

@@ -70,7 +70,7 @@ class Asked:
                                  f"configurations), not {shown(given)}")
         t, q = (np.asarray(part, dtype=float) for part in given)
         if q.ndim != 2 or t.ndim != 1 or q.shape != (len(t), arm.nq):
-            raise SignatureError(f"a motion of {arm.name} is times (k) and configurations (k, {arm.nq}), not "
+            raise SignatureError(f"a motion of {arm.name} must be times (k) and configurations (k, {arm.nq}), not "
                                  f"{t.shape} and {q.shape}")
         if arm.nq != arm.nv:
             return t, q

@@ -121,7 +121,7 @@ def page_place(path: Path, name: str) -> Path:
     if path.is_dir():
         path = path / f"{''.join(letter if letter.isalnum() or letter in '-_.' else '_' for letter in name)}.html"
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent}: create it first, or write the report elsewhere")
+        raise FileNotFoundError(f"the folder {path.parent} does not exist: create it, or write the report elsewhere")
     return path
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class System(HoldsFunctions):
-    """A system with a name.
+    """A dynamic system: states, inputs, parameters, a derivative, outputs, modes and transitions.
 
     `state`, `inputs`, `outputs`: by name a unit ("A", of a number), a size (3), both (3, "N m"), or a `Block` or `Port`
     that says more, as on which manifold it is or which block is its velocity. Without `output` the outputs are the

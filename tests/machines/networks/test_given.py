@@ -82,7 +82,7 @@ def open_tip(number):
     (lambda: network(reference={"base": [0, 0]}), "port 'base' of the reference"),
     (lambda: network(reference={"base": "here"}), "port 'base' of the reference"),
     (lambda: network(gravity=[0, 0, np.nan]), "gravity of the network net"),
-    (lambda: network(open="one.A"), "open terminals of net are a list"),
+    (lambda: network(open="one.A"), "open terminals of net must be a list"),
     (lambda: network(open=["one.A", "one.A"]), "without repetitions"),
     (lambda: network(Revolute), "connection 'pin' has the motion"),
     (lambda: Connection("pin", "O.base", "one.B", Revolute(), [0, 0, 1]), "first axes of connection 'pin'"),

@@ -167,5 +167,5 @@ def _specials(real: str) -> tuple[str, str]:
 def cuda_dialect(precision: str) -> CudaDialect:
     """How CUDA spells numbers of this precision."""
     if precision not in ("double", "float"):
-        raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")
+        raise UnsupportedError(f"CUDA must be written in 'double' or 'float', not {precision!r}")
     return CudaDialect(precision, *_specials(precision), helper="static __device__")

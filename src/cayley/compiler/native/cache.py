@@ -107,8 +107,7 @@ def store(key: str, objects: list[bytes]) -> None:
     except OSError as error:
         warnings.warn(
             f"compiled code cannot be kept in {place} ({error.strerror or error}): set CAYLEY_CACHE to a folder that "
-            "can be "
-            "written, or to 'off'", CacheWarning, stacklevel=2)
+            "can be written, or to 'off'", CacheWarning, stacklevel=2)
 
 
 @lru_cache

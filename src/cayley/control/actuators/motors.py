@@ -63,7 +63,7 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
     arrays = [np.atleast_1d(numbers_of(value, f"the {word} of motors")) for word, value in given.items()]
     if len({len(array) for array in arrays if array.shape != (1,)}) > 1 or any(array.ndim > 1 for array in arrays):
         told = ", ".join(f"{word} {array.shape}" for word, array in zip(given, arrays, strict=True))
-        raise SignatureError(f"the numbers of motors are one for all or one for each motor, not {told}")
+        raise SignatureError(f"the numbers of motors must be one for all or one for each motor, not {told}")
     alike = np.broadcast_arrays(*arrays)
     values = dict(zip(given, map(np.array, alike), strict=True))
     for word, value in values.items():
@@ -159,7 +159,7 @@ def windings_of(tree: Tree, what: str) -> Windings:
 
 @dataclass(frozen=True, eq=False)
 class VoltageDynamics:
-    """Made by `voltage_dynamics`; its `tree` includes the rotors."""
+    """Dynamics of an arm driven by voltages, made by `voltage_dynamics`; its `tree` includes the rotors."""
 
     tree: Tree
     windings: Windings
@@ -200,8 +200,9 @@ class VoltageDynamics:
 
 
 def voltage_dynamics(arm: ArmLike) -> VoltageDynamics:
-    """Of an arm whose drives have windings. The rotors are included; friction is if the arm includes it. As a system it
-    is `cy.connect(arm.including("armature"), motors_of(arm))`, which knows inductances, too.
+    """The dynamics of an arm whose drives have windings, driven by voltages. The rotors are included; friction is if
+    the arm includes it. As a system it is `cy.connect(arm.including("armature"), motors_of(arm))`, which knows
+    inductances, too.
 
     >>> import cayley as cy
     >>> from cayley.model.winding import Winding
@@ -243,8 +244,8 @@ def voltage_commands(arm: ArmLike, *, bandwidth: float | None = None, name: str 
                       output=lambda t, x, u, p: finite_or(
                           (u.wanted_tau + windings.induced_damping * u.qd) / windings.gain, 0.0))
     if not 0 < bandwidth < np.inf or not windings.inductance.all():
-        raise SignatureError(f"currents are controlled with a positive bandwidth, not {shown(bandwidth)}, in motors "
-                             f"that all have an inductance; these have {windings.inductance}")
+        raise SignatureError(f"current control needs a positive bandwidth, not {shown(bandwidth)}, and motors "
+                             f"with an inductance each, not {windings.inductance}")
 
     def voltage(u: Record, p: Record) -> Array:
         wanted = u.wanted_tau / (windings.gear * windings.torque_constant)
@@ -272,7 +273,7 @@ class GearTrain:
         given = np.asarray(ratios, dtype=float)
         matrix = np.diag(given) if given.ndim == 1 else given
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-            raise SignatureError(f"gears are ratios (n) or a matrix (n, n) of finite numbers, not {shown(ratios)}")
+            raise SignatureError(f"gears must be ratios (n) or a matrix (n, n) of finite numbers, not {shown(ratios)}")
         if matrix.size and relative_rank(matrix, exact=True) < len(matrix):
             raise SignatureError(f"gears {shown(ratios)} leave a joint that no motor turns: the matrix is singular")
         object.__setattr__(self, "matrix", matrix)
@@ -286,7 +287,7 @@ class GearTrain:
         """
         given = np.asarray(ratios, dtype=float)
         if given.ndim != 1 or not (np.isfinite(given) & (given != 0)).all():
-            raise SignatureError(f"reduction ratios (n) are finite and not 0, not {shown(ratios)}")
+            raise SignatureError(f"reduction ratios (n) must be finite and not 0, not {shown(ratios)}")
         return cls(1 / given)
 
     @classmethod

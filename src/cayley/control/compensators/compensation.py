@@ -39,8 +39,8 @@ def compensated(law: System, compensator: Compensator, *, limits: ArrayLike | No
     array([ 0.3, -0.3])
     """
     if "tau" not in law.outputs or law.output_ports["tau"].shape[1:] or not law.output_ports["tau"].shape:
-        raise SignatureError(f"a compensation is added to forces `tau`, which {law.name} does not give out; it gives "
-                             f"{', '.join(law.outputs)}")
+        raise SignatureError(f"a compensation is added to forces `tau`, which {law.name} does not have; its outputs "
+                             f"are {', '.join(law.outputs)}")
     count = law.output_ports["tau"].size
     added = compensator if isinstance(compensator, System) else _of_function(law, compensator, count)
     if "compensation" not in added.outputs or added.output_ports["compensation"].shape != (count,):
@@ -57,7 +57,7 @@ def compensated(law: System, compensator: Compensator, *, limits: ArrayLike | No
 
 def _of_function(law: System, text: Callable[..., Array], count: int) -> System:
     if not callable(text):
-        raise SignatureError(f"a compensator is a function of what the law gets, or a system, not {shown(text)}")
+        raise SignatureError(f"a compensator must be a function of the law's inputs, or a system, not {shown(text)}")
     names = list(text.inputs if isinstance(text, Kernel) else inspect.signature(text).parameters)
     unknown = [name for name in names if name not in law.inputs]
     if unknown:

@@ -49,7 +49,7 @@ def fuzzy_rules(arm: ArmLike, most: ArrayLike, error: ArrayLike, rate: ArrayLike
     n = tree_for(arm, "a table of rules", rigid=False, single=True, driven=False).nv
     table = _table(rules)
     if inference not in ("product", "minimum"):
-        raise ConventionError(f'rules are joined by "product" or "minimum", not {inference!r}')
+        raise ConventionError(f'rules must be joined by "product" or "minimum", not {inference!r}')
 
     def joint(e: Array, ed: Array) -> Array:
         A = _memberships(e, len(table))[:, None]
@@ -80,7 +80,7 @@ def _table(rules: ArrayLike | Sequence[Sequence[str]]) -> Array:
     try:
         given = np.asarray(rules)
     except ValueError as error:
-        raise SignatureError(f"the rows of a table of rules are of one length, not {shown(rules)}") from error
+        raise SignatureError(f"the rows of a table of rules must be of one length, not {shown(rules)}") from error
     if given.dtype.kind == "U":
         for word in given.ravel().tolist():
             if word not in WORDS:
@@ -88,6 +88,6 @@ def _table(rules: ArrayLike | Sequence[Sequence[str]]) -> Array:
         given = np.vectorize(WORDS.get)(given)
     table = numbers_of(given, "rules")
     if table.ndim != 2 or min(table.shape) < 2 or not (np.abs(table) <= 1).all():
-        raise SignatureError("rules are a table of words or of numbers from -1 to 1, two by two at least, not "
+        raise SignatureError("rules must be a table of words or of numbers from -1 to 1, two by two at least, not "
                              f"{shown(rules)}")
     return table

@@ -77,11 +77,11 @@ class IterativeLearning:
         the motion if it is not given. What does not converge for the model is refused, unless `anyway`."""
         if not anyway and not self.converges:
             raise SingularityError(
-                "these gains need not learn: of the model, the norm of what a trial makes of wrong forces is "
+                "learning may not converge with these gains: by the model, a trial multiplies the force error by up to "
                 f"{self.contraction:.4g}, and not less than 1 (its spectral radius is {self.spectral_radius:.4g}); "
-                "take smaller gains, or a lower cutoff, or say `anyway`")
+                "take smaller gains or a lower cutoff, or pass `anyway=True`")
         if not isinstance(trials, (int, np.integer)) or trials < 0:
-            raise SignatureError(f"a motion is repeated a number of times, not {shown(trials)}")
+            raise SignatureError(f"a motion must be repeated a number of times, not {shown(trials)}")
         roll = self._model if real is None else self._rollout(real)
         forces = np.zeros((len(self.smoothing), self.tree.nv))
         found = []
@@ -159,16 +159,16 @@ def iterative_learning(arm: ArmLike, law: System, move: Motion, periods: int, kp
     """
     tree = tree_for(arm, "iterative learning", independent=True, single=True)
     if not isinstance(law, System) or not isinstance(move, Motion):
-        raise SignatureError(f"what is learned is a motion that a law holds, not {shown(move)} and {shown(law)}")
+        raise SignatureError(f"iterative learning needs a motion and a control law, not {shown(move)} and {shown(law)}")
     if "tau" not in law.outputs or law.output_ports["tau"].shape != (tree.nv,):
-        raise SignatureError(f"a law to which is added gives out `tau` ({tree.nv}); {law.name} gives out "
+        raise SignatureError(f"iterative learning needs a law with the output `tau` ({tree.nv}); {law.name} gives out "
                              f"{', '.join(law.outputs)}")
     if move.nq != tree.nq:
         raise SignatureError(f"a motion of {move.nq} coordinates does not fit {tree.name}, which has {tree.nq}")
     if not isinstance(periods, (int, np.integer)) or periods < 2:
         raise SignatureError(f"a motion is learned in two periods or more, not in {shown(periods)}")
     if cutoff is not None and not 0 < cutoff < np.inf:
-        raise SignatureError(f"the cutoff of the filter is more than 0 Hz, not {shown(cutoff)}")
+        raise SignatureError(f"the cutoff of the filter must be more than 0 Hz, not {shown(cutoff)}")
     return IterativeLearning(
         tree, law, move, gains_of(kp, tree.nv, "kp"), gains_of(kd, tree.nv, "kd"), limits_of(limits, tree.nv),
         _gaussian(int(periods), move.duration / periods, cutoff))

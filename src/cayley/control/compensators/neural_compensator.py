@@ -38,11 +38,11 @@ def radial_basis_network(arm: ArmLike, centers: ArrayLike, width: float, rate: A
     n = tree.nv
     at = numbers_of(centers, "the centers of a network")
     if at.ndim not in (1, 2) or not len(at) or at.shape[1:] not in ((), (2 * n,)) or not np.isfinite(at).all():
-        raise SignatureError(f"the centers of a network are velocities (k) or states (k, {2 * n}), not "
+        raise SignatureError(f"the centers of a network must be velocities (k) or states (k, {2 * n}), not "
                              f"{shown(centers)}")
     if not 0 < width < np.inf or not 0 <= leakage < np.inf:
-        raise SignatureError(f"the width of a network is positive and its leakage not negative, not {shown(width)} and "
-                             f"{shown(leakage)}")
+        raise SignatureError(f"the width of a network must be positive and its leakage not negative, not "
+                             f"{shown(width)} and {shown(leakage)}")
 
     def features(q: Array, qd: Array) -> Array:
         away = qd[:, None] - at if at.ndim == 1 else np.concatenate([q, qd]) - at

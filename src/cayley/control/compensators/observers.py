@@ -36,7 +36,7 @@ class _Momentum(NamedTuple):
 
 
 def momentum_observer(arm: ArmLike, gain: ArrayLike, *, name: str = "momentum observer") -> System:
-    """The forces (nv) on an arm that its model does not know of.
+    """Disturbance observer: the forces (nv) on an arm that are not in its model.
 
     Inputs `q`, `qd`, and the `tau` that acts, which is that after its limits: then a drive that saturates is no
     disturbance, and nothing winds up. Output `disturbance` [N m, N]; the state `impulse` (nv), zero if a start does not

@@ -41,7 +41,7 @@ def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate:
              parameters: str | Sequence[str] | None = None, payload: str | None = None,
              joint_terms: Sequence[str] = (), bounds: tuple[ArrayLike, ArrayLike] | None = None,
              leakage: ArrayLike = 0.0, limits: ArrayLike | None = None, name: str = "adaptive") -> System:
-    """Adaptive control of Slotine and Li: the model is corrected while it moves.
+    """Adaptive control of Slotine and Li: parameters of the model are estimated during the motion.
 
     Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Outputs: `tau` and the `estimate` (k) of the unknown
     parameters. State: `correction` (k), the difference from the model, zero unless a start gives it. Unknown are the
@@ -92,7 +92,7 @@ def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate:
 
 def unknown_names(arm: ArmLike, *, parameters: str | Sequence[str] | None = None, payload: str | None = None,
                   joint_terms: Sequence[str] = ()) -> tuple[str, ...]:
-    """The names (k) of what `adaptive` estimates with the same choices.
+    """The names (k) of the parameters that `adaptive` estimates with the same arguments.
 
     >>> import cayley as cy
     >>> unknown_names(cy.load("planar2r"), payload="tool")[:4]
@@ -103,8 +103,8 @@ def unknown_names(arm: ArmLike, *, parameters: str | Sequence[str] | None = None
 
 def excitation(arm: ArmLike, move: Motion, *, parameters: str | Sequence[str] | None = None,
                payload: str | None = None, joint_terms: Sequence[str] = (), samples: int = 500) -> Array:
-    """The eigenvalues (k) of the mean of Y^T Y along a motion, the largest first: how well it tells the unknown
-    parameters apart. Zeros are combinations of them that it does not tell, and that estimates do not find.
+    """The eigenvalues (k) of the mean of Y^T Y along a motion, the largest first: how well it excites the unknown
+    parameters. Zeros are combinations of them that it does not excite, and that cannot be estimated.
 
     >>> import cayley as cy
     >>> from cayley.planning import FunctionOfTime
@@ -123,11 +123,12 @@ def _bounds(unknown: UnknownParameters, given: tuple[ArrayLike, ArrayLike] | Non
     """Of corrections (k), from those of estimates."""
     sides = (-np.inf, np.inf) if given is None else given
     if not isinstance(sides, Sequence) or len(sides) != 2:
-        raise SignatureError(f"the bounds of estimates are a pair, low and high, not {shown(given)}")
+        raise SignatureError(f"the bounds of estimates must be a pair, low and high, not {shown(given)}")
     low, high = (numbers_of(side, "bounds of estimates") for side in sides)
     for side in (low, high):
         if side.shape not in ((), (unknown.size,)):
-            raise SignatureError(f"bounds of estimates are ({unknown.size}) or one for all, not {shown(side.tolist())}")
+            raise SignatureError(f"bounds of estimates must be ({unknown.size}) or one for all, not "
+                                 f"{shown(side.tolist())}")
     low = np.broadcast_to(low, (unknown.size,))
     high = np.broadcast_to(high, (unknown.size,))
     outside = np.flatnonzero(~((low <= unknown.values) & (unknown.values <= high) & (low < high)))

@@ -26,7 +26,7 @@ from cayley.systems import Block, Record, State, System
 
 def admittance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: ArrayLike, inertia: ArrayLike, *,
                        task: str | Sequence[bool] = "pose", axes: str = "body", name: str = "admittance") -> System:
-    """Forces that are measured move the target of a law of position.
+    """Admittance control: measured forces move the target of a position controller.
 
     Inputs: `q`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or the root's,
     "world", `nominal`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `nominal_rate` and

@@ -25,7 +25,7 @@ from cayley.systems import System
 def computed_torque(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                     wind_up: ArrayLike | None = None, rigid_limit: bool = False,
                     compensator: Compensator | None = None, name: str = "computed torque") -> System:
-    """Inverse dynamics in the loop, with the arm as the model.
+    """Computed-torque control: inverse dynamics in the loop, with the arm as the model.
 
     Inputs: `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them. Output:
     `tau` (nv). The gains (nv), or one for all, are parameters of the system. With `ki` it has the state `integral`, of

@@ -20,7 +20,7 @@ from cayley.systems import System, connect
 
 def disturbance_rejection(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, gain: ArrayLike, *,
                           limits: ArrayLike | None = None, name: str = "disturbance rejection") -> System:
-    """Computed torque with a disturbance observer, whose estimate is taken back.
+    """Computed torque with a disturbance observer, whose estimate is compensated.
 
     Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Outputs: `tau`, the `disturbance` (nv) that is seen, and the
     parts of the sum. State: `impulse` of the observer. Forces stay within `limits` (nv), and the observer knows what

@@ -30,7 +30,7 @@ def force_control(arm: ArmLike, frame: str, along: str | Sequence[str], kf: Arra
                   ki: ArrayLike | None = None, *, task_axes: ArrayLike | None = None, wind_up: ArrayLike | None = None,
                   axes: str = "body", near: float = 1e-3, null_damping: float = 10.0,
                   name: str = "force control") -> System:
-    """A frame presses with the force that is wanted, along some axes.
+    """Force control: a frame exerts the wanted force along some axes.
 
     Inputs: `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or the root's,
     "world", and `target_force` (k), the force to exert `along` the axes "x", "y", "z", "rx", "ry", "rz" of the root, or

@@ -25,7 +25,7 @@ def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike
                    ki: ArrayLike | None = None, *, task_axes: ArrayLike | None = None,
                    wind_up: ArrayLike | None = None, axes: str = "body", near: float = 1e-3,
                    null_damping: float = 10.0, name: str = "hybrid control") -> System:
-    """A frame presses along some axes and moves along the others.
+    """Hybrid control: a frame exerts forces along some axes and moves along the others.
 
     Inputs: `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or the root's,
     "world", `target_force` (k), the force to exert along the axes of force, and `target`, a point (3), or a pose (4, 4)

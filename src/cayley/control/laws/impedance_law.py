@@ -25,7 +25,7 @@ from cayley.systems import Record, State, System
 def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: ArrayLike,
                       inertia: ArrayLike | None = None, *, task: str | Sequence[bool] = "pose", axes: str = "body",
                       near: float = 1e-3, null_damping: float = 10.0, name: str = "impedance control") -> System:
-    """A frame gives way as a mass, a damper and a spring do.
+    """Impedance control: a frame responds to forces like a mass, a damper and a spring.
 
     Inputs: `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, `target_rate` and
     `target_acceleration` (m) of its rows in the root's axes, and, with an `inertia`, `wrench_<frame>` (6), the measured

@@ -82,7 +82,8 @@ def _law_of(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None, *,
 
 def pid(kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, *, bandwidth: ArrayLike = 1000.0,
         name: str = "pid") -> System:
-    """Inputs `q` and `target`, output `tau`, states `integral` and `filtered`, each (n).
+    """PID control with a filtered derivative: inputs `q` and `target`, output `tau`, states `integral` and `filtered`,
+    each (n).
 
         e = target - q        dz/dt = e        df/dt = w (e - f)        tau = kp e + ki z + kd w (e - f)
     with the gains (n), or a number for all, and the bandwidth w [rad/s] of the filter of the derivative; all are

@@ -109,15 +109,15 @@ def _equilibrium(tree: Tree, q: ArrayLike, columns: Sequence[int]) -> tuple[Arra
     """The state of rest, which is one under the driven forces alone."""
     given = numbers_of(q, "the equilibrium q")
     if given.shape != (tree.nq,) or not np.isfinite(given).all():
-        raise SignatureError(f"an equilibrium of {tree.name} is finite numbers ({tree.nq}), not {shown(q)}")
+        raise SignatureError(f"an equilibrium of {tree.name} must be finite numbers ({tree.nq}), not {shown(q)}")
     check_configuration(tree, given, limits=False)
     rest = np.zeros(tree.nv)
     needed = LinearisedMechanism(tree).inverse_dynamics(given, rest, rest)
     idle = [k for k in range(tree.nv) if k not in columns]
     for k in idle:
         if abs(needed[k]) > _STILL * max(1.0, np.abs(needed).max()):
-            raise SignatureError(f"{tree.name} does not stand at {shown(given.tolist())}: {_joint_of(tree, k)!r} has "
-                                 f"no drive there, and would need {needed[k]:.4g}")
+            raise SignatureError(f"{tree.name} is not in equilibrium at {shown(given.tolist())}: "
+                                 f"{_joint_of(tree, k)!r} has no drive there, and would need {needed[k]:.4g}")
     return given, rest, rest
 
 
@@ -166,7 +166,7 @@ def check_stabilisable(model: StateSpace, joints: Sequence[str]) -> None:
         named = [repr(name) for name, much in zip(joints, parts, strict=True) if much > _SHARE * parts.max(initial=0.0)]
         what = f"a motion of {', '.join(named)}" if named else "the integral of an error"
         raise SingularityError(f"there is no regulator: {what} with the pole {lost.pole:.4g} "
-                               f"{'1/s' if model.dt is None else 'a step'} does not die, and no drive reaches it")
+                               f"{'1/s' if model.dt is None else 'a step'} does not decay, and no drive controls it")
 
 
 def optimal_gain(model: StateSpace, state: ArrayLike, force: ArrayLike, integral: Array) -> Array:
@@ -179,8 +179,8 @@ def optimal_gain(model: StateSpace, state: ArrayLike, force: ArrayLike, integral
         raise SignatureError("the weights of forces are positive definite, and those of states not negative")
     unseen = lost_mode(model.A.T, Q, model.dt)
     if unseen is not None:
-        raise SingularityError(f"there is no regulator: the mode with the pole {unseen.pole:.4g} does not die, and has "
-                               "no weight: weigh all states")
+        raise SingularityError(f"there is no regulator: the mode with the pole {unseen.pole:.4g} does not decay, and "
+                               f"has no weight: give every state a weight")
     return regulator_gain(model, Weights(Q, R))
 
 
@@ -189,7 +189,7 @@ def with_integrals(model: StateSpace, places: Sequence[int], period: float | Non
     integrals are Euler's, as a controller takes them."""
     if period is not None:
         if not is_finite_number(period) or period <= 0:
-            raise SignatureError(f"the period of a controller is more than 0 s, not {shown(period)}")
+            raise SignatureError(f"the period of a controller must be more than 0 s, not {shown(period)}")
         model = model.discretised(period)
     m, size = len(places), len(model.A)
     kept, share = (np.zeros((m, m)), 1.0) if period is None else (np.eye(m), period)

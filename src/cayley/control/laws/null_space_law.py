@@ -1,5 +1,4 @@
-"""Null-space control of a redundant arm: it is drawn to a posture besides its task, by forces that the task does not
-feel.
+"""Null-space control of a redundant arm: forces that do not disturb its task pull it to a posture.
 
     tau = task_tau + N^T (kp (posture - q) - kd qd)        N^T = 1 - J^T Lambda J M^-1
 The projection is the one for which J M^-1 N^T = 0: it accelerates nothing of the task, in motion too (dynamically
@@ -24,7 +23,7 @@ from cayley.systems import Record, System
 
 def null_space_control(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, *,
                        task: str | Sequence[bool] = "pose", near: float = 1e-3, name: str = "null space") -> System:
-    """A redundant arm is drawn to a posture, as far as its task does not feel it.
+    """Null-space control: pull a redundant arm to a posture without disturbing its task.
 
     Inputs: `q`, `qd`, `task_tau` (nv), the forces of the law of the frame, and `posture` (nq). Output: `tau`. Gains are
     of the joints. Where `task_tau` is not finite, the force is zero; where anything else is not, it is `task_tau`.
@@ -40,8 +39,8 @@ def null_space_control(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, *
     n = tree.nv
     felt = TaskDynamics.of(tree, frame, asked.rows, near, 0.0, "null-space control")
     if not felt.is_redundant:
-        raise UnsupportedError(f"{tree.name} is not redundant: a task of {asked.size} rows leaves nothing to do "
-                               f"besides to its {felt.drives.count} velocities")
+        raise UnsupportedError(f"{tree.name} is not redundant: a task of {asked.size} rows uses all of its "
+                               f"{felt.drives.count} velocities")
 
     def besides(u: Record, p: Record) -> Array:
         drawn = p.posture_kp * configuration_difference(tree, u.q, u.posture) - p.posture_kd * u.qd

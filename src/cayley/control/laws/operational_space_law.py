@@ -22,7 +22,7 @@ from cayley.systems import Record, State, System
 def operational_space(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                       task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None, near: float = 1e-3,
                       null_damping: float = 10.0, name: str = "operational space") -> System:
-    """A force at the frame, with the inertia that it feels there.
+    """Operational-space control: a force at the frame, scaled by the inertia that is felt there.
 
     Inputs: `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `target_rate` and
     `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them, and for a redundant arm,

@@ -215,7 +215,8 @@ def _is_included(tree: Tree, word: str) -> bool:
 def _of_payload(model: RegressorModel, frame: str, parameters: str | Sequence[str] | None) -> UnknownParameters:
     number, pose = model.links.place(model.tree, frame)
     if number == ROOT:
-        raise SignatureError(f"the frame {frame!r} of {model.tree.name} does not move: no force tells of a load there")
+        raise SignatureError(f"the frame {frame!r} of {model.tree.name} does not move: no joint force depends on a "
+                             f"load there")
     names = MOMENT_NAMES if parameters in (None, "all") else _names(parameters, MOMENT_NAMES, "a payload")
     shares = np.zeros((model.size, 10))
     shares[[k for k, (link, word) in enumerate(model.columns) if link == number and word in MOMENT_NAMES]] = moved(

@@ -36,8 +36,8 @@ from cayley.wording import shown
 
 @dataclass(frozen=True, eq=False)
 class PlatformLaw:
-    """A controller for `arm.simulate(..., controller=PlatformLaw(task))`: `rate` [1/m] by which the platform comes back
-    to its path, `along` [1/s] along it; `drives` [1/s], the rate at which errors of the drives and of the arm die out.
+    """A controller for `arm.simulate(..., controller=PlatformLaw(task))`: the platform returns to its path at `rate`
+    [1/m] and catches up along it at `along` [1/s], and errors of the drives and of the arm decay at `drives` [1/s].
     """
 
     task: PlatformTask
@@ -47,7 +47,7 @@ class PlatformLaw:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.drives) and self.drives > 0):
-            raise ModelError(f"the rate of the drives of a platform is positive, not {shown(self.drives)}")
+            raise ModelError(f"the rate of the drives of a platform must be positive, not {shown(self.drives)}")
         _ = self.path
 
     @cached_property
@@ -129,10 +129,10 @@ class Steered(NamedTuple):
 
 @dataclass(frozen=True)
 class PathStabiliser:
-    """The law for a program: `rate` [1/m] by which it comes back to the path, `along` [1/s] by which it makes up for
-    what it is behind. `steering_limit` [rad]: what the drive can do, by which the angle is cut off. A cart that is
-    turned from its path by more than the `heading_limit` [rad] is refused: at 1.4 rad (80 degrees) it goes six times as
-    fast as along the path, and without bound towards a right angle.
+    """The law that keeps a cart on its program: it returns to the path at `rate` [1/m] and catches up along it at
+    `along` [1/s]. `steering_limit` [rad] bounds the steering angle. A cart that is turned from its path by more than
+    the `heading_limit` [rad] is refused: at 1.4 rad (80 degrees) it goes six times as fast as along the path, and
+    without bound towards a right angle.
 
     >>> from cayley.machines import SteeredPath
     >>> law = PathStabiliser(SteeredPath(0.8, [(2.0, 0.0)]).program(0.5, 1.0), rate=2.0)
@@ -152,15 +152,15 @@ class PathStabiliser:
             if not (is_finite_number(value) and value > 0):
                 raise ModelError(f"the {word.replace('_', ' ')} of a path stabiliser is positive, not {shown(value)}")
         if not (is_finite_number(self.heading_limit) and 0 < self.heading_limit < np.pi / 2):
-            raise ModelError("the heading limit of a path stabiliser is positive and less than a right angle [rad], "
-                             f"not {shown(self.heading_limit)}")
+            raise ModelError("the heading limit of a path stabiliser must be positive and less than a right angle "
+                             f"[rad], not {shown(self.heading_limit)}")
 
     def __call__(self, t: ArrayLike, pose: ArrayLike) -> Steered:
         """At times, of the pose x, y, heading (..., 3) of the middle of the fixed axle. `UnreachableError` for a cart
         that heads across its path, turned from it beyond the `heading_limit`, or is beyond the centre of an arc."""
         here = np.asarray(pose, dtype=float)
         if here.shape[-1:] != (3,) or not np.isfinite(here).all():
-            raise SignatureError(f"the pose of a cart is finite numbers x, y, heading (..., 3), not {shown(pose)}")
+            raise SignatureError(f"the pose of a cart must be finite numbers x, y, heading (..., 3), not {shown(pose)}")
         told = self.program(t)
         piece, sign, wanted = self.program.piece_at(t)
         path = self.program.path

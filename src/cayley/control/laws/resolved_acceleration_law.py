@@ -29,7 +29,7 @@ def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike
                           task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
                           damping: float = 0.05, near: float = 1e-6, null_damping: float = 10.0,
                           name: str = "resolved acceleration") -> System:
-    """The error of a frame obeys a linear equation.
+    """Resolved-acceleration control: the error of a frame obeys a linear equation.
 
     Inputs: `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `target_rate` and
     `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them. Output: `tau`. The gains are
@@ -49,7 +49,8 @@ def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike
     drives = DriveDynamics.of(tree, "resolved acceleration")
     n = drives.count
     if m > n:
-        raise SignatureError(f"a task of {m} rows is more than the {n} velocities of {tree.name} can do: ask for fewer")
+        raise SignatureError(f"a task of {m} rows needs more than the {n} velocities of {tree.name}: control fewer "
+                             f"rows")
     if not damping > 0 or not near > 0 or not null_damping >= 0:
         raise SignatureError("damping and near are positive and null_damping is not negative: without them there are "
                              "no accelerations at singular postures")

@@ -32,7 +32,7 @@ def sliding_mode(arm: ArmLike, kd: ArrayLike, slope: ArrayLike, bound: ArrayLike
                  reach: ArrayLike = 0.0, uncertainty: ArrayLike | None = None,
                  parameters: str | Sequence[str] | None = None, payload: str | None = None,
                  joint_terms: Sequence[str] = (), name: str = "sliding mode") -> System:
-    """Robust control by a sliding mode with a boundary layer.
+    """Sliding-mode control with a boundary layer.
 
     Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Output: `tau`. All gains (nv), or one for all: kd [N m
     s/rad], slope [1/s], the `bound` of what the model is wrong by and the `reach` added to it [N m], and the half-width

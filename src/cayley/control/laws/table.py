@@ -95,6 +95,5 @@ def law_named(owner: type, name: str) -> Law[...]:
     table = laws_of(owner)
     spelt = name.strip().replace("-", "_").replace(" ", "_") if isinstance(name, str) else name
     if not isinstance(spelt, str) or spelt not in table:
-        raise SignatureError(f"there is no law {shown(name)}{did_you_mean(spelt, table)}; there are "
-                             f"{', '.join(table)}")
+        raise SignatureError(f"there is no law {shown(name)}{did_you_mean(spelt, table)}; there are {', '.join(table)}")
     return table[spelt]

@@ -28,7 +28,7 @@ _WHAT = "workspace control"
 def workspace_pd(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                  task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
                  name: str = "workspace control") -> System:
-    """A spring from a frame to its target, by the transposed Jacobian.
+    """PD control of a frame by the transposed Jacobian: a spring from the frame to its target.
 
     Inputs: `q`, `qd` and `target`, a pose (4, 4), or a point (3) if the `task` is of positions only. Output: `tau`.
     `kp` and `ki` are of the m rows of the task [N/m, N m], `kd` (nv) of the joints; the state `integral` (m) is there

@@ -237,14 +237,15 @@ _CONJUGATE = 1e-9  # of the largest coefficient
 
 
 def chain_gains(poles: ArrayLike, length: int, chains: int) -> Array:
-    """k0 .. k(r-1) of each chain (r, chains), for `length` poles r for all chains, or (chains, r).
+    """Gains k0 .. k(r-1) of each chain (r, chains) that place r = `length` poles, the same for all chains or (chains,
+    r).
 
     >>> chain_gains([-5.0, -5.0, -5.0, -5.0], 4, 1)[:, 0]
     array([625., 500., 150., 20.])
     """
     given = numbers_of(poles, "poles", complex)
     if given.ndim not in (1, 2) or given.shape[-1:] != (length,) or given.shape[:-1] not in ((), (chains,)):
-        raise SignatureError(f"the poles of {chains} chains of {length} integrators are {length} numbers, or "
+        raise SignatureError(f"the poles of {chains} chains of {length} integrators must be {length} numbers, or "
                              f"({chains}, {length}), not {shown(poles)}")
     if not np.isfinite(given).all() or not (given.real < 0).all():
         raise SignatureError(f"poles must have negative real parts, or errors would not die out: {shown(poles)}")

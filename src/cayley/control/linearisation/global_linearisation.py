@@ -52,7 +52,7 @@ def error_matrix(Kp: ArrayLike, Kv: ArrayLike) -> Array:
     P, V = (np.diag(K) if np.ndim(K) < 2 else np.asarray(K, dtype=float)
             for K in (np.atleast_1d(Kp), np.atleast_1d(Kv)))
     if P.ndim != 2 or P.shape[0] != P.shape[1] or P.shape != V.shape:
-        raise SignatureError(f"the gains Kp and Kv are both (n) or (n, n), not {np.shape(Kp)} and {np.shape(Kv)}")
+        raise SignatureError(f"the gains Kp and Kv must be both (n) or (n, n), not {np.shape(Kp)} and {np.shape(Kv)}")
     return np.block([[np.zeros(P.shape), np.eye(len(P))], [-P, -V]])
 
 

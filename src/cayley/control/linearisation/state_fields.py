@@ -30,9 +30,9 @@ class AffineFields(NamedTuple):
 
 
 def affine_fields(plant: System | HasSystem, inputs: Mapping[str, Sequence[int]] | None = None) -> AffineFields:
-    """The fields of a system, or of what is one. `inputs`: the driven entries of each input, by default all. What is
-    not driven is zero. `UnsupportedError`: the system depends on time, has modes, unit quaternions, or inputs that act
-    in another way than by a factor.
+    """The vector fields f and g of a system x' = f(x) + g(x) u. `inputs`: the driven entries of each input, by default
+    all. Inputs that are not driven are zero. `UnsupportedError`: the system depends on time, has modes, unit
+    quaternions, or inputs that act in another way than by a factor.
 
     >>> import cayley as cy
     >>> from cayley.geometry.vector_fields import linearisability
@@ -101,4 +101,4 @@ def _check_affine(system: System, rates: Kernel, n: int, m: int, driven: Sequenc
     x = _SPREAD * rng.normal(size=(3, n))
     slopes = [rates.jacobian("u")(x, _SPREAD * rng.normal(size=(3, m)))[..., list(driven)] for _ in range(2)]
     if not (np.abs(slopes[0] - slopes[1]) <= _AFFINE * np.abs(slopes[0]).max(initial=1.0)).all():
-        raise UnsupportedError(f"{system.name} is not x' = f(x) + g(x) u: what an input does depends on the inputs")
+        raise UnsupportedError(f"{system.name} is not x' = f(x) + g(x) u: the effect of an input depends on the inputs")

@@ -168,7 +168,7 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
     scale = np.full(about.size, reach.max())
     scale[places] = reach
     if not is_finite_number(near) or not is_finite_number(far) or not 0 < near < far:
-        raise SignatureError(f"near is less than far, shares of the slice, not {shown(near)} and {shown(far)}")
+        raise SignatureError(f"near must be less than far, shares of the slice, not {shown(near)} and {shown(far)}")
     for label in angles:
         if label not in about.labels:
             raise SignatureError(f"{about.name} has no entry {label!r}{did_you_mean(label, about.labels)}")
@@ -233,7 +233,7 @@ def _axes(about: ErrorDynamics, slice: Mapping[str, tuple[float, float]],
         raise SignatureError(f"a slice runs through two of {', '.join(about.labels)}, not {', '.join(slice)}")
     if not isinstance(shape, (tuple, list)) or len(shape) != 2 or not all(
             isinstance(size, (int, np.integer)) and size >= 3 for size in shape):
-        raise SignatureError(f"a grid has at least 3 states along each axis, (h, w), not {shown(shape)}")
+        raise SignatureError(f"a grid must have at least 3 states along each axis, (h, w), not {shown(shape)}")
     for label, ends in slice.items():
         if len(ends) != 2 or not -np.inf < ends[0] < ends[1] < np.inf:
             raise SignatureError(f"the slice goes through {label!r} from low to high, not {shown(ends)}")
@@ -269,7 +269,8 @@ def _times(about: ErrorDynamics, poles: Array | None, until: float | None, step:
         raise SignatureError(wrong)
     slow = -np.log(np.abs(poles).max()) if about.discrete else -poles.real.max()
     if until is None and not slow > 0:
-        raise SignatureError(f"the linear model of {about.name} does not settle: say `until` when to follow its states")
+        raise SignatureError(f"the linear model of {about.name} does not settle: give the time `until` which to "
+                             f"follow its states")
     duration = float(_SETTLED / slow) if until is None else until
     h = 1.0 if about.discrete else step or min(_FINE / max(float(np.abs(poles).max()), 1e-12), duration / _TURNS)
     if not 0 < duration < np.inf or not 0 < h <= duration:

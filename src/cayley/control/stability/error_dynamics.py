@@ -170,8 +170,8 @@ def displaced(dynamics: Dynamics, at: StateLike | None, *, inputs: Values = None
         return _of_function(dynamics, at, discrete)
     system = dynamics if isinstance(dynamics, System) else dynamics.system()
     if discrete:
-        raise UnsupportedError(f"{system.name} moves in continuous time: what is discrete is a function of the state, "
-                               "equations, or a linear model with a step")
+        raise UnsupportedError(f"{system.name} moves in continuous time: a discrete system must be a function of the "
+                               f"state, equations, or a linear model with a step")
     return _of_system(system, at, inputs or {}, parameters or {})
 
 
@@ -237,10 +237,10 @@ def _constraints(system: System, moved: Callable[[Array], Any], u: Mapping[str, 
 
 def _of_function(function: Callable[[Array], Array], at: StateLike | None, discrete: bool) -> ErrorDynamics:
     if at is None or isinstance(at, Mapping):
-        raise SignatureError(f"the equilibrium of a function of a vector is that vector (n), not {shown(at)}")
+        raise SignatureError(f"the equilibrium of a function of a vector must be that vector (n), not {shown(at)}")
     x = np.asarray(at, dtype=float)
     if x.ndim != 1 or not np.isfinite(x).all():
-        raise SignatureError(f"an equilibrium is finite numbers (n), not {shown(at)}")
+        raise SignatureError(f"an equilibrium must be finite numbers (n), not {shown(at)}")
     n = len(x)
     name = getattr(function, "__name__", "function")
 
@@ -261,7 +261,7 @@ def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discre
     symbols = tuple(equations)
     values = {} if at is None else at
     if not isinstance(values, Mapping) or any(symbol not in equations for symbol in values):
-        raise SignatureError(f"the equilibrium of equations is given by their symbols, {symbols}, not {shown(at)}")
+        raise SignatureError(f"the equilibrium of equations must be given by their symbols, {symbols}, not {shown(at)}")
     x = {s: sympy.nsimplify(values.get(s, 0)) if isinstance(values.get(s, 0), int) else sympy.sympify(values.get(s, 0))
          for s in symbols}
     d = tuple(sympy.Symbol(s.name, real=True) for s in symbols)
@@ -269,7 +269,7 @@ def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discre
     moved = [sympy.sympify(equations[s]).subs(there, simultaneous=True) - (x[s] if discrete else 0) for s in symbols]
     strangers = sorted({s.name for e in moved for s in e.free_symbols} - {s.name for s in symbols})
     if strangers:
-        raise SignatureError(f"the equations have symbols that are no coordinates: {', '.join(strangers)}; give them "
+        raise SignatureError(f"the equations have symbols that are not coordinates: {', '.join(strangers)}; give them "
                              "values")
     start = np.array([float(x[s]) for s in symbols])
     n = len(symbols)
@@ -322,7 +322,7 @@ class SystemEquilibrium:
 
 def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *, inputs: Values = None,
                      parameters: Values = None, discrete: bool = False) -> SystemEquilibrium:
-    """The equilibrium that is found from the state `near`; `UnreachableError` if there is none to be found.
+    """Find an equilibrium near the state `near`; `UnreachableError` if none is found.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

@@ -266,7 +266,7 @@ def box_of(about: ErrorDynamics, region: RegionLike | None) -> Array:
     box = np.outer([-1.0, 1.0], np.ones(about.size))
     known = dict.fromkeys([*about.labels, *[label.partition("[")[0] for label in about.labels]])
     if region is not None and not isinstance(region, Mapping):
-        raise SignatureError(f"a region is given by labels, {{{about.labels[0]!r}: 2.0}}, not {shown(region)}")
+        raise SignatureError(f"a region must be given by labels, {{{about.labels[0]!r}: 2.0}}, not {shown(region)}")
     for name, ends in (region or {}).items():
         if name not in known:
             raise SignatureError(f"{about.name} has no entry {name!r}{did_you_mean(name, known)}; it has "
@@ -381,13 +381,13 @@ def candidate(about: ErrorDynamics, V: CandidateLike) -> LyapunovCandidate:
         P = np.array(V.tolist() if hasattr(V, "tolist") else V, dtype=float)
         n = about.size
         if P.shape != (n, n) or not np.isfinite(P).all() or not np.allclose(P, P.T, rtol=1e-12, atol=0.0):
-            raise SignatureError(f"the matrix of V = d^T P d is symmetric and ({n}, {n}), not {shown(V)}")
+            raise SignatureError(f"the matrix of V = d^T P d must be symmetric and ({n}, {n}), not {shown(V)}")
         return LyapunovCandidate(about, kernel(f"({n})->()", inputs=("d",), name="quadratic")(lambda d: d @ (P @ d)))
     if isinstance(V, sympy.Basic) and about.exact is None:
         raise SignatureError("an expression of symbols is a candidate for equations in symbols; of a system give a "
                              "function of its state")
     if not isinstance(V, sympy.Basic) and not callable(V):
-        raise SignatureError(f"a candidate is a function of the state, an expression or a matrix, not {shown(V)}")
+        raise SignatureError(f"a candidate must be a function of the state, an expression or a matrix, not {shown(V)}")
     return LyapunovCandidate(about, about.function(V))
 
 

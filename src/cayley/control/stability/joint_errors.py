@@ -81,7 +81,8 @@ class JointErrors:
     def offset(self) -> Array:
         """e (n) that is left after all time, to first order; zero with integral action. (6.27)"""
         if not self.is_stable:
-            raise SingularityError(f"there is no offset: the errors grow, their poles are {shown(self.poles)}")
+            raise SingularityError(f"there is no steady-state error: the errors grow, with poles at "
+                                   f"{shown(self.poles)}")
         return np.zeros(len(self.load)) if self.integral.any() else np.linalg.solve(self.stiffness, self.load)
 
     @property
@@ -143,7 +144,8 @@ def joint_gains(arm: ArmLike, frequency: ArrayLike, damping_ratio: ArrayLike = 1
 
 
 def joint_equilibrium(arm: ArmLike, kp: ArrayLike, target: ArrayLike) -> Array:
-    """q (n) where an arm with PD control in volts stands, not to first order: K_hat kp (target - q) = g(q).
+    """The configuration q (n) in which an arm with PD control in volts rests, not to first order: K_hat kp (target - q)
+    = g(q).
 
     `UnreachableError` where there is none near the target.
     """
@@ -168,5 +170,5 @@ def _rotors(driven: VoltageDynamics) -> Array:
 def _target(target: ArrayLike, count: int) -> Array:
     at = np.asarray(target, dtype=float)
     if at.shape != (count,) or not np.isfinite(at).all():
-        raise SignatureError(f"a target is finite numbers ({count}), not {shown(target)}")
+        raise SignatureError(f"a target must be finite numbers ({count}), not {shown(target)}")
     return at

@@ -55,7 +55,7 @@ class LinearModel(StateSpace):
             raise SignatureError(f"A (n, n), B (n, m), C (k, n) and D (k, m) do not fit together: they have the shapes "
                                  f"{A.shape}, {B.shape}, {C.shape}, {D.shape}")
         if self.dt is not None and not 0 < self.dt < np.inf:
-            raise SignatureError(f"the step of a discrete model is a positive time, not {shown(self.dt)}")
+            raise SignatureError(f"the step of a discrete model must be a positive time, not {shown(self.dt)}")
         inputs = tuple(self.inputs) or tuple(_labels("u", B.shape[1]))
         outputs = tuple(self.outputs) or tuple(_labels("y", len(C)))
         if len(inputs) != B.shape[1] or len(outputs) != len(C):
@@ -173,7 +173,7 @@ def linear_model(plant: System | HasSystem, at: StateLike, *, inputs: Mapping[st
 
 
 def from_control(model: Any) -> LinearModel:  # noqa: ANN401 (of python-control)
-    """A linear model of the package python-control: a `StateSpace`, or what it can make one of."""
+    """The linear model of a python-control system: a `StateSpace`, or a model that can be converted to one."""
     control = _control()
     try:
         given = control.ss(model)
@@ -196,7 +196,7 @@ def _control() -> Any:  # noqa: ANN401 (a module)
 def _matrix(given: ArrayLike, name: str) -> Array:
     matrix = np.asarray(given)
     if matrix.dtype.kind not in "iuf" or matrix.ndim != 2 or not np.isfinite(matrix).all():
-        raise SignatureError(f"{name} of a linear model is a matrix of finite numbers, not {shown(given)}")
+        raise SignatureError(f"{name} of a linear model must be a matrix of finite numbers, not {shown(given)}")
     return matrix.astype(float)
 
 

@@ -316,7 +316,7 @@ def square(matrix: ArrayLike, name: str, size: int | None = None) -> Array:
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not len(given) or given.dtype.kind != "f" or (
             not np.isfinite(given).all()) or (size is not None and len(given) != size):
         wanted = f"({size}, {size})" if size is not None else "(n, n)"
-        raise SignatureError(f"{name} is a matrix of finite numbers {wanted}, not {shown(matrix)}")
+        raise SignatureError(f"{name} must be a matrix of finite numbers {wanted}, not {shown(matrix)}")
     return given
 
 

@@ -161,7 +161,8 @@ class LinearMotion:
         size = 2 * self.model.tree.nv
         start = np.asarray(dx, dtype=float)
         if start.shape != (size,):
-            raise SignatureError(f"a perturbation of {self.model.tree.name} has the shape ({size},), not {start.shape}")
+            raise SignatureError(f"a perturbation of {self.model.tree.name} must have the shape ({size},), not "
+                                 f"{start.shape}")
 
         def slope(t: float, x: Array) -> Array:
             here = self.at(t)
@@ -188,5 +189,5 @@ def linear_along(arm: ArmLike, reference: Reference) -> LinearMotion:
 def _rising(times: ArrayLike) -> Array:
     given = np.atleast_1d(np.asarray(times, dtype=float))
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or not (np.diff(given) > 0).all():
-        raise SignatureError(f"times are finite numbers that rise, not {shown(times)}")
+        raise SignatureError(f"times must be finite numbers that rise, not {shown(times)}")
     return given

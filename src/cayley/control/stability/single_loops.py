@@ -133,7 +133,7 @@ def bode(model: LinearModel, frequencies: ArrayLike | None = None) -> Bode:
     """The response of a model of one input and one output."""
     w = _default_frequencies(model) if frequencies is None else np.atleast_1d(np.asarray(frequencies, dtype=float))
     if not _rise(w) or w[0] <= 0:
-        raise SignatureError(f"frequencies are positive and rise [rad/s], not {shown(frequencies)}")
+        raise SignatureError(f"frequencies must be positive and rise [rad/s], not {shown(frequencies)}")
     if model.dt is not None and w[-1] > np.pi / model.dt * (1 + 1e-12):
         raise SignatureError(f"a model with steps of {model.dt} s has frequencies up to {np.pi / model.dt:.6g} rad/s")
     with np.errstate(all="ignore"):
@@ -305,7 +305,7 @@ def root_locus(model: LinearModel, gains: ArrayLike | None = None) -> RootLocus:
     """The branches of a model of one input and one output."""
     k = _default_gains(model) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
     if not _rise(k):
-        raise SignatureError(f"gains are finite numbers that rise, not {shown(gains)}")
+        raise SignatureError(f"gains must be finite numbers that rise, not {shown(gains)}")
     rows = [_poles(model, k[0])]
     for gain in k[1:]:
         found = _poles(model, gain)

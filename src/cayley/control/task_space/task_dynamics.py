@@ -68,8 +68,8 @@ class TaskDynamics:
         """Checked: rows that no posture can do, joints that move no mass and wrong numbers are named."""
         check_axes(axes)
         if not is_finite_number(near) or not 0 < near < 1 or not is_finite_number(null_damping) or null_damping < 0:
-            raise SignatureError(f"near is between 0 and 1 and null_damping is not negative, not {shown(near)} and "
-                                 f"{shown(null_damping)}: near is what bounds forces at singular postures")
+            raise SignatureError(f"near must be between 0 and 1 and null_damping is not negative, not {shown(near)} "
+                                 f"and {shown(null_damping)}: near is what bounds forces at singular postures")
         made = cls(tree, frame, rows, near, null_damping, axes, DriveDynamics.of(tree, what))
         places = random_closed_configuration(tree, 3, seed=0) if tree.is_constrained else random_configuration(
             tree, 3, seed=0)
@@ -214,18 +214,18 @@ class Selection:
 def _axes(given: Iterable[str], word: str) -> tuple[str, ...]:
     """The axes, each once and in their order, in which gains and forces are given as well."""
     if not isinstance(given, Iterable):
-        raise SignatureError(f"the {word} is controlled along axes out of {', '.join(AXES)}, not {shown(given)}")
+        raise SignatureError(f"the {word} must be controlled along axes out of {', '.join(AXES)}, not {shown(given)}")
     named = [given] if isinstance(given, str) else list(given)
     for axis in named:
         if axis not in AXES:
-            raise SignatureError(f"the {word} is controlled along {', '.join(AXES)}, not {shown(axis)}"
+            raise SignatureError(f"the {word} must be controlled along {', '.join(AXES)}, not {shown(axis)}"
                                  f"{did_you_mean(axis, AXES)}")
     if len(set(named)) < len(named):
         raise SignatureError(f"an axis is named twice among those of {word}: {', '.join(named)}")
     ordered = tuple(axis for axis in AXES if axis in named)
     if tuple(named) != ordered:
-        raise SignatureError(f"axes are named in the order {', '.join(AXES)}, in which gains and forces are given too: "
-                             f"{word}={list(ordered)}, not {shown(named)}")
+        raise SignatureError(f"axes must be named in the order {', '.join(AXES)}, in which gains and forces are given "
+                             f"too: {word}={list(ordered)}, not {shown(named)}")
     return ordered
 
 
@@ -235,6 +235,6 @@ def axes_of(task_axes: ArrayLike | None) -> Array:
         return np.eye(3)
     given = numbers_of(task_axes, "the axes of a task")
     if given.shape != (3, 3) or not np.isfinite(given).all():
-        raise GeometryError(f"the axes of a task are the columns of a rotation (3, 3), not {shown(task_axes)}")
+        raise GeometryError(f"the axes of a task must be the columns of a rotation (3, 3), not {shown(task_axes)}")
     check_rotation_matrix(given)
     return given

@@ -100,7 +100,8 @@ class FrameTask:
 
 @dataclass(frozen=True, eq=False)
 class TaskMap:
-    """Of the m rows of a frame's task; made by `task_map`. Everything broadcasts over leading axes."""
+    """Maps between joints and the m rows of a frame's task; made by `task_map`. Everything broadcasts over leading
+    axes."""
 
     asked: FrameTask
 
@@ -160,7 +161,7 @@ class TaskMap:
         given = np.asarray(target, dtype=float)
         wanted = self.asked.target.shape
         if given.shape[-len(wanted):] != wanted:
-            raise SignatureError(f"a target of this task has the shape (..., {', '.join(map(str, wanted))}), not "
+            raise SignatureError(f"a target of this task must have the shape (..., {', '.join(map(str, wanted))}), not "
                                  f"{given.shape}")
         if not self.asked.turns:
             pose = np.zeros((*given.shape[:-1], 4, 4)) + np.eye(4)

@@ -1,5 +1,4 @@
-"""Costs of the methods of inverse dynamics, equation by equation: published figures, counted figures, compiled
-figures.
+"""Costs of the methods of inverse dynamics, equation by equation: published figures, counted figures, compiled figures.
 
     >>> import cayley as cy
     >>> operations_by_equation("augmented-links", cy.load("s1_f4").tree)["5.3.45f"]

@@ -97,7 +97,7 @@ def steps_that_pay(n: int, against: str = "walker-orin-3", *, twist: float = GEN
     """
     _check(against)
     if n < 1:
-        raise ConventionError(f"an arm has one joint or more, not {n}")
+        raise ConventionError(f"an arm must have one joint or more, not {n}")
     text, links = CONTENDERS[against]
     other = _sum(count_forward_dynamics(text, n, twist, links=links))
 

@@ -132,7 +132,7 @@ def elastic_arm(tree: Tree, what: str = _WHAT, *, inverted: bool = True) -> Elas
     """
     if not any(tree.joints[number].spring is not None for number in tree.motors):
         raise UnsupportedError(f"{what} is for elastic drives, and {tree.name} includes none: give its joints springs "
-                               "by `with_drive`, and then say `including(\"elastic drives\")`")
+                               "by `with_drive`, then call `including(\"elastic drives\")`")
     check_independent(tree, what)
     arm = ElasticArm(tree if REDUCED in tree.included else tree.including(*(tree.included - {ELASTIC} | {REDUCED})))
     _check_coordinates(arm, what)
@@ -160,7 +160,7 @@ def _check_drives(arm: ElasticArm, what: str) -> None:
     for k, name in enumerate(names):
         if is_present(rubbing[k]):
             raise UnsupportedError(f"{what} needs forces that have rates, and {name!r} of {tree.name} includes dry "
-                                   "friction, which jumps: leave it out of what the law knows")
+                                   "friction, which jumps: leave it out of the controller's model")
 
 
 def _check_springs(arm: ElasticArm, what: str) -> None:

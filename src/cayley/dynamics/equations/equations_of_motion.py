@@ -55,7 +55,7 @@ def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"]
     G_2 = m_2*r_2*g*cos(q_1 + q_2)
     """
     if parameters not in ("numbers", "symbols"):
-        raise ConventionError(f'parameters are "numbers" or "symbols", not {parameters!r}')
+        raise ConventionError(f'parameters must be "numbers" or "symbols", not {parameters!r}')
     if parameters == "symbols" and unknown_masses(tree):
         return _without_values(tree, equations_of_motion(
             with_masses_for_letters(tree), parameters="symbols", simplify=simplify, shared=shared,

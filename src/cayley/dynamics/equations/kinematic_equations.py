@@ -120,7 +120,7 @@ def kinematic_equations(tree: Tree, frame: str, *,
     R_33 = 1
     """
     if parameters not in ("numbers", "symbols"):
-        raise ConventionError(f'parameters are "numbers" or "symbols", not {parameters!r}')
+        raise ConventionError(f'parameters must be "numbers" or "symbols", not {parameters!r}')
     free = with_missing_masses(tree.spanning_tree(), 0.0)
     links = links_of(free)
     for link in links.links:

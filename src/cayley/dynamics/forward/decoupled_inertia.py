@@ -193,7 +193,8 @@ def decoupled_dynamics(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
         raise SignatureError(f"decoupled dynamics are of one state of {tree.name}: q ({tree.nq}), qd and tau "
                              f"({tree.nv}), not {np.shape(q)}, {np.shape(qd)} and {np.shape(tau)}")
     if coulomb_frictions(tree)[np.asarray(qd) == 0].any():
-        raise UnsupportedError(f"{tree.name} includes dry friction, and a joint that has it is at rest: what it holds "
-                               "is no number of the state. Call forward_dynamics, or leave friction out")
+        raise UnsupportedError(f"{tree.name} includes dry friction, and a joint that has it is at rest, where the "
+                               f"friction force does not follow from the state. Call forward_dynamics, or leave "
+                               f"friction out")
     C = coriolis_matrix(q, qd)
     return decoupled_model(inertia_matrix(q), C + C.T, bias_forces(q, qd), tau, qd, near=near, carried=True)

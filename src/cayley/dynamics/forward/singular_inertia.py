@@ -154,8 +154,7 @@ def _why_not_definite(tree: Tree, M: Array) -> str | None:
     if values[0] < -_ROUNDING and negative:
         return (
             f"the inertia matrix of {tree.name} is not positive definite: {', '.join(negative)}; no body has a "
-            "negative moment of "
-            "inertia: correct it")
+            "negative moment of inertia: correct it")
     idle = np.abs(vectors[:, values <= max(_ROUNDING, values[0])])
     parts = idle.max(axis=1) >= _PART * idle.max()
     names = [joint.name for joint, own in zip(tree.joints, tree.v_slices, strict=True) if parts[own].any()]

@@ -138,4 +138,4 @@ def _check_heights(made: StandingMechanism) -> None:
     for (each, k), off in zip(rows, left, strict=True):
         if isinstance(each, StandingWheel) and k == 0 and abs(off) > _AT_HEIGHT:
             raise ModelError(f"the centre of {each.name!r} of {made.planar.name} is {each.rolls.radius + off:.6g} m "
-                             f"above the ground, and its radius {each.rolls.radius:g} m: it does not stand on it")
+                             f"above the ground, and its radius {each.rolls.radius:g} m: it does not touch the ground")

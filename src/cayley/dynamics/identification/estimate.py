@@ -85,8 +85,7 @@ class Estimate:
             "error": self.fit, "validation error": self.validate(validation)}
         heading = (
             f"{self.base.model.tree.name}: {self.base.size} base parameters from {self.samples} samples by "
-            f"{self.method}, condition "
-            f"number {self.condition:.4g}")
+            f"{self.method}, condition number {self.condition:.4g}")
         return EstimateReport(heading, self._parameter_table(), self._fit_table(fits))
 
     def _parameter_table(self) -> TextTable:

@@ -220,7 +220,7 @@ def motion_limits(tree: Tree, *, position: tuple[ArrayLike, ArrayLike] | None = 
     for joint in tree.joints:
         if joint.motion.nq != joint.motion.nv:
             raise UnsupportedError(
-                f"joint {joint.name!r} of {tree.name} is {joint.motion.word}: its attitude is no Fourier series")
+                f"joint {joint.name!r} of {tree.name} is {joint.motion.word}: its attitude cannot be a Fourier series")
     lower, upper = (tree.lower, tree.upper) if position is None else position
     known = np.concatenate([np.array(joint.limits.velocity, dtype=float) for joint in tree.joints] or [np.zeros(0)])
     limits = [

@@ -100,6 +100,6 @@ def _scale(tree: Tree, given: ArrayLike | None, tau: Array) -> Array:
         return found
     scale = np.asarray(given, dtype=float)
     if scale.shape not in ((), (tree.nv,)) or not (scale > 0).all():
-        raise SignatureError(f"the scale is positive, a number or one for each of the {tree.nv} velocities of "
+        raise SignatureError(f"the scale must be positive, a number or one for each of the {tree.nv} velocities of "
                              f"{tree.name}, not {given!r}")
     return np.broadcast_to(scale, (tree.nv,))

@@ -142,7 +142,8 @@ class Divergence:
     @classmethod
     def of(cls, model: RegressorModel, prior: Array) -> Divergence:
         if prior.shape != (model.size,) or not np.isfinite(prior).all():
-            raise SignatureError(f"a prior for {model.tree.name} is {model.size} finite numbers, not {prior.shape}")
+            raise SignatureError(f"a prior for {model.tree.name} must be {model.size} finite numbers, not "
+                                 f"{prior.shape}")
         words = np.array([word for _, word in model.columns])
         blocks = tuple(slice(k, k + 10) for k in np.flatnonzero(words == MOMENT_NAMES[0]))
         positive = ~np.isin(words, [*MOMENT_NAMES, "offset"])

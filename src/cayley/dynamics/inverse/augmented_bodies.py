@@ -169,7 +169,7 @@ class AugmentedChain:
         """
         q = np.asarray(q, dtype=float)
         if q.shape[-1:] != (self.tree.nq,):
-            raise SignatureError(f"configurations of {self.tree.name} are (..., {self.tree.nq}), not {q.shape}")
+            raise SignatureError(f"configurations of {self.tree.name} must be (..., {self.tree.nq}), not {q.shape}")
         batch = q.shape[:-1]
         slides = [q[..., link.coordinates] for link in self.links.links[1:]]
         found = [(_at(own.first, d, batch), _at(own.second, d, batch))

@@ -109,8 +109,8 @@ def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
                 "centre of the drives): their forces do not follow from a motion there")
         if commanded < structure.mobility:
             raise SingularityError(
-                f"{tree.name} is under-actuated by {names_of_drives}: nothing drives {names}, and this motion is none "
-                "that they take by themselves. Name more joints with `with_actuated(...)`, or take accelerations from "
+                f"{tree.name} is under-actuated by {names_of_drives}: nothing drives {names}, and they do not follow "
+                f"this motion freely. Name more joints with `with_actuated(...)`, or take accelerations from "
                 "`forward_dynamics`")
 
     return explain

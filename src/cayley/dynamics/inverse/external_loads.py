@@ -62,7 +62,7 @@ def check_axes(axes: str) -> None:
     """Check that these are axes in which a wrench can be given."""
     if axes not in ("body", "world"):
         raise ConventionError(
-            f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
+            f'a wrench must be given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
 
 
 NO_LOADS = ExternalLoads()

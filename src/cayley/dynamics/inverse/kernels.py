@@ -83,7 +83,8 @@ class InverseDynamics(KernelWithMethods):
         """
         drives = _drives(self.tree)
         if drives is None or drives.actuation.surplus == 0:
-            raise UnsupportedError(f"{self.tree.name} is not redundantly actuated: forces of its drives are no choice")
+            raise UnsupportedError(f"{self.tree.name} is not redundantly actuated: the forces of its drives are "
+                                   f"unique, and weights have no effect")
         return _by_method(self.tree, DEFAULT, drives.weighted(self.tree, dict(weights)), MechanismKernel)
 
 

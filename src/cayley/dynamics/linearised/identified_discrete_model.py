@@ -54,9 +54,10 @@ def fit_state_space(states: ArrayLike, inputs: ArrayLike, next_states: ArrayLike
     """
     x, u, y = (np.asarray(a, dtype=float) for a in (states, inputs, next_states))
     if not (x.ndim == u.ndim == y.ndim == 2 and len(x) == len(u) and x.shape == y.shape):
-        raise SignatureError(f"samples have the shapes (k, n), (k, m), (k, n), not {x.shape}, {u.shape}, {y.shape}")
+        raise SignatureError(f"samples must have the shapes (k, n), (k, m), (k, n), not {x.shape}, {u.shape}, "
+                             f"{y.shape}")
     if not 0 < dt < np.inf:
-        raise SignatureError(f"samples are a time dt > 0 [s] apart, not {dt}")
+        raise SignatureError(f"samples must be a time dt > 0 [s] apart, not {dt}")
     known = np.concatenate([x, u], axis=1)
     if not (np.isfinite(known).all() and np.isfinite(y).all()):
         raise SignatureError("samples must be finite numbers: leave out those that are not")
@@ -193,7 +194,7 @@ def fit_coefficients(tree: Tree, states: ArrayLike, forces: ArrayLike, next_stat
     shapes = [np.shape(x)[1:] for x in (states, forces, next_states)]
     if shapes != [(2 * tree.nv,), (tree.nv,), (2 * tree.nv,)]:
         raise SignatureError(
-            f"samples of {tree.name} are perturbations (k, {2 * tree.nv}) of the state and (k, {tree.nv}) of the "
+            f"samples of {tree.name} must be perturbations (k, {2 * tree.nv}) of the state and (k, {tree.nv}) of the "
             f"forces, not {', '.join(str(np.shape(x)) for x in (states, forces, next_states))}")
     return identified_coefficients(fit_state_space(states, forces, next_states, dt).model)
 

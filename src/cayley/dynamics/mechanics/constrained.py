@@ -148,7 +148,7 @@ def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr")
     """By a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30), (4.31).
     Redundant constraints are no trouble if they agree; their multipliers are those of least norm."""
     if basis not in ("qr", "svd"):
-        raise ConventionError(f"there is no basis by {basis!r}: it is \"qr\" or \"svd\"")
+        raise ConventionError(f"the basis must be \"qr\" or \"svd\", not {basis!r}")
     scale = Scale(np.full(len(A), np.linalg.norm(A, 2) if A.size else 1.0), np.ones(len(M)))
     found = null_space_of_rank(M, f, A, drift, rank=int(rank_of(scale.of(A))), basis=basis, scale=scale)
     return _agreed(found._replace(lam=np.linalg.pinv(A.T) @ (f - M @ found.qdd)), A, drift)

@@ -81,7 +81,7 @@ def level_functions(frame: MovingFrame, at: ArrayLike, *, names: Sequence[str] =
     """
     near = np.asarray(at, dtype=float)
     if near.ndim != 1 or not np.isfinite(near).all():
-        raise ModelError(f"level functions are sought near a configuration of n numbers, not {shown(at)}")
+        raise ModelError(f"level functions must be sought near a configuration of n numbers, not {shown(at)}")
     if degree < 1:
         raise ModelError(f"level functions have products of at least one factor, not {degree}")
     n = len(near)
@@ -102,7 +102,7 @@ def level_functions_of(tree: Tree, *, degree: int = 2) -> LevelFunctions:
     turning = [joint.name for joint in tree.joints if joint.motion.nq != joint.motion.nv]
     if turning:
         raise UnsupportedError(f"level functions are of coordinates, and joint {turning[0]!r} of {tree.name} has "
-                               "velocities that are no rates of them")
+                               f"velocities that are not their rates")
     if degree < 1:
         raise ModelError(f"level functions have products of at least one factor, not {degree}")
     reached = accessibility(tree)

@@ -264,6 +264,6 @@ def nonholonomic_system(kinetic: Function, potential: Function | None = None, *,
 def _rates_at(independent: Sequence[int], n: int, name: str) -> Array:
     are_places = all(isinstance(k, int | np.integer) and -n <= k < n for k in independent)
     if not are_places or len({int(k) % n for k in independent}) < len(independent):
-        raise ConventionError(f"independent= are places of different coordinates of {name}, from 0 to {n - 1}, not "
+        raise ConventionError(f"independent= must be places of different coordinates of {name}, from 0 to {n - 1}, not "
                               f"{shown(independent)}")
     return np.eye(n)[list(independent)]

@@ -228,7 +228,8 @@ def check_mesh(vertices: ArrayLike, triangles: ArrayLike) -> None:
     points = np.asarray(vertices, dtype=float)
     faces = np.asarray(triangles)
     if points.ndim != 2 or points.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
-        raise GeometryError(f"a mesh is vertices (m, 3) and triangles (n, 3), not {points.shape} and {faces.shape}")
+        raise GeometryError(f"a mesh must be vertices (m, 3) and triangles (n, 3), not {points.shape} and "
+                            f"{faces.shape}")
     if faces.dtype.kind not in "iu" or faces.min() < 0 or faces.max() >= len(points):
         raise GeometryError(
             f"the triangles name vertices by numbers from 0 to {len(points) - 1}; there are others among them")

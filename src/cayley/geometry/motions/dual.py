@@ -61,7 +61,7 @@ class Dual:
     def __pow__(self, exponent: float) -> Dual:
         if not isinstance(exponent, Real):
             raise UnsupportedError(
-                f"the exponent of a dual number is a real number, not {exponent!r}: use dual_exp(p * dual_log(x))")
+                f"the exponent of a dual number must be a real number, not {exponent!r}: use dual_exp(p * dual_log(x))")
         if exponent == 0:
             return Dual(self.real**0, 0 * self.dual)
         if exponent < 0:

@@ -88,7 +88,8 @@ def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) ->
     array([0.54030231, 0.42073549])
     """
     if not (isinstance(order, Integral) and 1 <= order <= HIGHEST_ORDER):
-        raise GeometryError(f"the order of a linear system is a whole number from 1 to {HIGHEST_ORDER}, not {order}")
+        raise GeometryError(f"the order of a linear system must be a whole number from 1 to {HIGHEST_ORDER}, not "
+                            f"{order}")
     reach = abs(mu) ** (1 / order) * abs(t)
     if reach <= 1.5:
         return np.array([_series(mu, order, k, t) for k in range(order)]) * np.exp(-exponent)

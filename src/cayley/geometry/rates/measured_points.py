@@ -118,7 +118,7 @@ def check_spread(points: ArrayLike, *_: object) -> None:
     p = np.asarray(points, dtype=np.float64)
     thinnest = _thinnest(points)
     if p.ndim < 2 or p.shape[-1] != 3:
-        raise GeometryError(f"points are rows of coordinates, of shape (..., n, 3), not {p.shape}")
+        raise GeometryError(f"points must be rows of coordinates, of shape (..., n, 3), not {p.shape}")
     if p.shape[-2] < 3:
         raise GeometryError(f"{p.shape[-2]} points do not determine an angular velocity: measure three or more")
     arms = p - np.mean(p, axis=-2, keepdims=True)
@@ -139,8 +139,7 @@ def _why_degenerate(p: Array, arms: Array, extents: Array, where: str) -> str:
     reason = f" (points {same[0][0]} and {same[0][1]} coincide)" if same else ""
     return (
         f"the {n} points{where} lie on a line along {along.round(5)}{reason}: the turn about it cannot be seen; "
-        "measure a point beside "
-        f"it (extents {extents[0]:.3g} and {extents[1]:.1e})")
+        f"measure a point beside it (extents {extents[0]:.3g} and {extents[1]:.1e})")
 
 
 def check_trace_form(points: ArrayLike, *_: object) -> None:

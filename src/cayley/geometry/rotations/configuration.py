@@ -44,7 +44,7 @@ class Configuration:
         for name in ("position", "angles"):
             values = np.asarray(getattr(self, name), dtype=np.float64)
             if values.shape[-1:] != (3,):
-                raise GeometryError(f"the {name} of a configuration has shape (..., 3), not {values.shape}")
+                raise GeometryError(f"the {name} of a configuration must have shape (..., 3), not {values.shape}")
             object.__setattr__(self, name, values)
 
     @property
@@ -87,7 +87,7 @@ def configuration_from_coordinates(chi: ArrayLike, *, sequence: str, axes: Axes)
     """
     chi = np.asarray(chi, dtype=np.float64)
     if chi.shape[-1:] != (6,):
-        raise GeometryError(f"a configuration has six coordinates, shape (..., 6), not {chi.shape}")
+        raise GeometryError(f"a configuration must have six coordinates, shape (..., 6), not {chi.shape}")
     return Configuration(chi[..., :3], chi[..., 3:], sequence, axes)
 
 
@@ -108,7 +108,7 @@ def configuration_from_pose(pose: ArrayLike, *, sequence: str, axes: Axes) -> Co
 
 def _check_pose(pose: Array) -> None:
     if pose.ndim < 2 or pose.shape[-2:] != (4, 4):
-        raise GeometryError(f"a pose has shape (..., 4, 4), not {pose.shape}")
+        raise GeometryError(f"a pose must have shape (..., 4, 4), not {pose.shape}")
     straight = np.abs(pose[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1) <= tolerance_of(pose)
     refuse(straight & np.isfinite(pose[..., :3, 3]).all(axis=-1), lambda bad:
            f"matrix{place(bad)} is not a pose: its last row is {pose[bad][3]}, not (0, 0, 0, 1), or its position is "

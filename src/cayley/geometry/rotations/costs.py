@@ -101,7 +101,7 @@ def dynamics_claims(n: int = 6) -> dict[str, StepCost]:
 
 def _check_count(number: int, what: str) -> None:
     if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
-        raise GeometryError(f"the number of {what} is a whole number, 1 or more, not {shown(number)}")
+        raise GeometryError(f"the number of {what} must be a whole number, 1 or more, not {shown(number)}")
 
 
 def _change(before: StepCost, after: StepCost) -> tuple[float, float, float]:

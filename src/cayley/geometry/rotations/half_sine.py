@@ -33,7 +33,7 @@ def check_half_sine(*parameters: Array, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where |d| exceeds one by more than 1e-8 (float32: 1e-4) or `tolerance`."""
     for d in map(np.asarray, parameters):
         if d.ndim < 1 or d.shape[-1] != 3:
-            raise GeometryError(f"a half-sine parameter has shape (..., 3), not {d.shape}")
+            raise GeometryError(f"a half-sine parameter must have shape (..., 3), not {d.shape}")
         bad = first_failure(vector_length(d) <= 1.0 + tolerance_of(d, tolerance))
         if bad is not None:
             raise GeometryError(f"half-sine parameter{place(bad)} has length {np.linalg.norm(d[bad]):.10g}: the sine "

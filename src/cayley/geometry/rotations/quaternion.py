@@ -127,8 +127,7 @@ def check_unit_quaternion(q: ArrayLike, *_: object, tolerance: float | None = No
     norm = quaternion_norm(q)
     refuse(np.abs(norm - 1.0) <= allowed, lambda bad:
            f"quaternion{place(bad)} is not a rotation: its norm is {norm[bad]:.10g}, not 1 ({allowed:.0e} is "
-           "allowed). If "
-           "it is meant to be one, normalize_quaternion(q) scales it")
+           "allowed). If it is meant to be one, normalize_quaternion(q) scales it")
 
 
 def _four(q: ArrayLike) -> Array:

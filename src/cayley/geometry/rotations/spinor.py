@@ -100,7 +100,8 @@ def check_unit_spinor(psi: ArrayLike, *_: object, tolerance: float | None = None
     psi = np.asarray(psi)
     if psi.ndim < 2 or psi.shape[-2:] != (2, 2):
         raise GeometryError(
-            f"a spinor has shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) makes it so")
+            f"a spinor must have shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) "
+            f"makes it so")
     square = square_norm(psi)
     refuse(np.abs(np.sqrt(square) - 1) <= tolerance_of(psi, tolerance), lambda bad:
            f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by "

@@ -63,8 +63,7 @@ def check_vector_parameter(c: ArrayLike, *_: object) -> None:
             raise SingularityError(f"the vector-parameter{place(bad)} is {c[bad]}: NaN is no rotation")
         raise SingularityError(
             f"the vector-parameter{place(bad)} is {c[bad]}: beyond {longest:g} it cannot be squared. Next to a "
-            "half-turn use the homogeneous form [w : v] or a quaternion, for which half-turns are ordinary "
-            "rotations")
+            "half-turn use the homogeneous form [w : v] or a quaternion, for which half-turns are ordinary rotations")
 
 
 def check_vector_parameters(*parameters: Array) -> None:

@@ -37,7 +37,7 @@ def check_unit_vector(e: ArrayLike) -> None:
     """Raise if one of the vectors (..., n) does not have length 1."""
     e = np.asarray(e)
     if e.ndim < 1:
-        raise GeometryError(f"a direction has shape (..., n), not {e.shape}")
+        raise GeometryError(f"a direction must have shape (..., n), not {e.shape}")
     defect = np.abs(np.sqrt(np.sum(np.square(e, dtype=np.float64), axis=-1)) - 1)
     refuse_where(
         ~(defect <= tolerance_of(e)), "a direction is not a unit vector{element}: its length is off by {defect:.3g}; "
@@ -71,7 +71,7 @@ def check_square(T: ArrayLike) -> Array:
     """The component arrays (..., n, n), which must be square, of finite numbers."""
     T = np.asarray(T)
     if T.ndim < 2 or T.shape[-1] != T.shape[-2] or T.shape[-1] == 0:
-        raise GeometryError(f"a tensor has shape (..., n, n), not {T.shape}")
+        raise GeometryError(f"a tensor must have shape (..., n, n), not {T.shape}")
     unknown = ~np.isfinite(T).all(axis=(-2, -1))
     refuse_where(unknown, "a tensor has components that are NaN or infinite{element}", unknown)
     return T

@@ -222,7 +222,7 @@ def _independent(vectors: ArrayLike, n: int, called: str) -> Array:
     dependent = above_rounding(1e-12, vectors)
     chosen = np.asarray(vectors, dtype=float)
     if chosen.ndim != 2 or chosen.shape[1] != n or not np.isfinite(chosen).all():
-        raise GeometryError(f"the {called} are finite vectors, shape (k, {n}), not {chosen.shape}")
+        raise GeometryError(f"the {called} must be finite vectors, shape (k, {n}), not {chosen.shape}")
     sizes = np.linalg.svd(chosen / np.linalg.norm(chosen, axis=1, keepdims=True).clip(np.finfo(float).tiny),
                           compute_uv=False)
     if len(chosen) > n or (len(chosen) and not sizes[-1] > dependent * sizes[0]):

@@ -79,7 +79,7 @@ tensor_norm = formula("tensor_norm", "(n,n)->()", lambda T: length_of_any(T.rave
 def _check_angle(T: ArrayLike, S: ArrayLike) -> None:
     for name, tensor in (("first", np.asarray(T)), ("second", np.asarray(S))):
         if tensor.ndim < 2:
-            raise GeometryError(f"the {name} tensor of an angle has shape (..., n, n), not {tensor.shape}")
+            raise GeometryError(f"the {name} tensor of an angle must have shape (..., n, n), not {tensor.shape}")
         size = np.abs(tensor).max(axis=(-2, -1), initial=0.0)
         refuse_where(~(size > 0), f"the {name} tensor of an angle is zero or NaN{{element}}: it has no direction", size)
 

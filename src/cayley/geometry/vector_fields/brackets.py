@@ -165,7 +165,7 @@ def checked_inputs(inputs: Sequence[Text]) -> Sequence[Text]:
 
 def _needed(text: Text) -> list[inspect.Parameter]:
     if not callable(text):
-        raise SignatureError(f"a field is a function of the state, not {shown(text)}")
+        raise SignatureError(f"a field must be a function of the state, not {shown(text)}")
     return [p for p in inspect.signature(text).parameters.values()
             if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
@@ -184,7 +184,7 @@ def _of_state(text: Text, arguments: int, result: str, name: str) -> Kernel:
 
 def _check_order(order: int) -> None:
     if not isinstance(order, Integral) or order < 0:
-        raise SignatureError(f"brackets and derivatives are taken 0 times or more, not {shown(order)} times")
+        raise SignatureError(f"brackets and derivatives must be taken 0 times or more, not {shown(order)} times")
 
 
 _CLOSED = 1e-9
@@ -252,7 +252,7 @@ def structure_constants(basis: ArrayLike) -> Array:
     """
     E = np.asarray(basis, dtype=float)
     if E.ndim != 3 or E.shape[1] != E.shape[2] or not np.isfinite(E).all():
-        raise SignatureError(f"a basis of matrices has the shape (m, k, k), not {E.shape}")
+        raise SignatureError(f"a basis of matrices must have the shape (m, k, k), not {E.shape}")
     columns = E.reshape(len(E), -1).T
     if relative_rank(columns, exact=True) < len(E):
         raise ModelError("the matrices are dependent: they are the basis of no algebra")

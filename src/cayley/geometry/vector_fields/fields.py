@@ -170,5 +170,5 @@ def states(at: ArrayLike) -> Array:
     else:
         found = np.asarray(at, dtype=float)
         if found.ndim == 0 or not np.isfinite(found).all():
-            raise SignatureError(f"states are given as finite numbers (..., n), not {at!r}")
+            raise SignatureError(f"states must be given as finite numbers (..., n), not {at!r}")
     return found

@@ -157,7 +157,7 @@ def _state(tree: Tree, q: ArrayLike, qd: ArrayLike) -> tuple[Array, Array]:
     at = np.asarray(q, dtype=float)
     velocity = np.asarray(qd, dtype=float)
     if at.shape[-1:] != (tree.nq,) or velocity.shape[-1:] != (tree.nv,):
-        raise SignatureError(f"a state of {tree.name} is q (..., {tree.nq}) and qd (..., {tree.nv}), not {at.shape} "
-                             f"and {velocity.shape}")
+        raise SignatureError(f"a state of {tree.name} must be q (..., {tree.nq}) and qd (..., {tree.nv}), not "
+                             f"{at.shape} and {velocity.shape}")
     batch = np.broadcast_shapes(at.shape[:-1], velocity.shape[:-1])
     return np.broadcast_to(at, (*batch, tree.nq)), np.broadcast_to(velocity, (*batch, tree.nv))

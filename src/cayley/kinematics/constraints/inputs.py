@@ -30,7 +30,7 @@ class Inputs:
         array([0])
         """
         if isinstance(names, str):
-            raise ConventionError(f"inputs are a list of names of joints: [{names!r}], not {names!r}")
+            raise ConventionError(f"inputs must be a list of names of joints: [{names!r}], not {names!r}")
         numbers = [tree.joint_number(name) for name in names]
         for name, number in zip(names, numbers, strict=True):
             if not tree.joints[number].motion.nq:
@@ -72,7 +72,7 @@ class Inputs:
         has for another."""
         if not isinstance(given, Mapping):
             raise ConventionError(
-                f"inputs of {self.tree.name} are values by names of joints, as {{{self.names[0]!r}: 0.5}}, not "
+                f"inputs of {self.tree.name} must be values by names of joints, as {{{self.names[0]!r}: 0.5}}, not "
                 f"{shown(given)}")
         parts = []
         for name, number in zip(self.names, self.numbers, strict=True):
@@ -92,7 +92,7 @@ class Inputs:
             return np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             raise ConventionError(
-                f"values of the input {name!r} of {self.tree.name} are numbers, not {shown(given)}") from None
+                f"values of the input {name!r} of {self.tree.name} must be numbers, not {shown(given)}") from None
 
     def put(self, q: Array, values: Array) -> Array:
         """The configurations with these values of the inputs."""

@@ -135,7 +135,7 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
     structure = constraint_structure(tree)
     at = np.asarray(q, dtype=float)
     if at.shape[-1:] != (tree.nq,):
-        raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
+        raise ConventionError(f"a configuration of {tree.name} must be (..., {tree.nq}), not {at.shape}")
     time = () if t is None else (t,)
     check_closed(tree, at, time, tolerance or CLOSED)
     A = structure.scaled(constraint_jacobian(tree, at, *time))

@@ -134,8 +134,7 @@ class Solver:
         if not (restarts >= 0 and iterations >= 1 and tolerance >= 0.0):
             raise SignatureError(
                 f"restarts are 0 or more, iterations 1 or more, a tolerance is not negative; not {restarts}, "
-                f"{iterations} "
-                f"and {tolerance}")
+                f"{iterations} and {tolerance}")
         own = None if start is None else self._checked_start(start)
         batch = targets.shape[:-2]
         if own is not None:
@@ -155,7 +154,7 @@ class Solver:
     def _checked_start(self, start: ArrayLike) -> Array:
         q = np.asarray(start, dtype=np.float64)
         if q.shape[-1:] != (self.nq,) or not np.isfinite(q).all():
-            raise SignatureError(f"a start of {self.name} is {self.nq} finite numbers, not {start!r}")
+            raise SignatureError(f"a start of {self.name} must be {self.nq} finite numbers, not {start!r}")
         for place in self.bounds.quaternions:
             check_unit_quaternion(q[..., place])
         return self.bounds.kept(q)
@@ -218,7 +217,8 @@ def checked_targets(target: ArrayLike) -> Array:
     targets = numbers(target, "the poses")
     task = {2: "xy", 3: "position"}.get(targets.shape[-1] if targets.ndim else 0)
     if task and targets.shape[-2:] != (3, 3):
-        raise GeometryError(f"a pose has shape (..., 4, 4), not {targets.shape}: of points alone say task=\"{task}\"")
+        raise GeometryError(f"a pose must have shape (..., 4, 4), not {targets.shape}: of points alone say "
+                            f"task=\"{task}\"")
     if targets.shape[-2:] != (4, 4) or not (_defect(targets) <= 1e-8).all():
         check_pose(targets)
     return targets

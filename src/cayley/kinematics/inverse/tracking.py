@@ -119,9 +119,9 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     poses = checked_targets(path)
     step = float(time_step)
     if not tolerance > 0:
-        raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
+        raise SignatureError(f"the tolerance of a path must be positive, not {tolerance}")
     if poses.ndim < 3 or not poses.shape[-3] or not step > 0:
-        raise SignatureError(f"a path is poses (..., K, 4, 4), one or more, not {poses.shape}; its time step is "
+        raise SignatureError(f"a path must be poses (..., K, 4, 4), one or more, not {poses.shape}; its time step is "
                              f"positive, not {time_step}")
     wanted = Task.of(tree, task, "world")
     G = gain_matrix(gain, sum(wanted.rows))
@@ -200,8 +200,8 @@ def gain_matrix(gain: ArrayLike, size: int) -> Array:
             raise SignatureError(f"the gain is not negative: {float(G):g} would let errors grow")
         return float(G) * np.eye(size)
     if G.shape not in ((size,), (size, size)):
-        raise SignatureError(f"a gain is a number, a diagonal ({size}) or a matrix ({size}, {size}) for the {size} "
-                             f"rows of this task, not {G.shape}")
+        raise SignatureError(f"a gain must be a number, a diagonal ({size}) or a matrix ({size}, {size}) for the "
+                             f"{size} rows of this task, not {G.shape}")
     full = np.diag(G) if G.ndim == 1 else G
     if np.abs(full - full.T).max() > _SYMMETRIC * np.abs(full).max():
         raise SignatureError("the gain is not symmetric: give (G + G^T)/2, or a diagonal")
@@ -230,7 +230,8 @@ def moment_kernel(tree: Tree, frame: str, task: Task, orientation: str) -> Kerne
         raise ConventionError(f"the orientation error {orientation!r} is of all three angular rows: ask for the task "
                               '"pose" or "orientation", or leave it to "rotation vector"')
     if orientation not in ("rotation vector", "vect") and not orientation.endswith((" moving", " fixed")):
-        raise ConventionError(f'an orientation error is "rotation vector", "vect" or of Euler angles as "zyx moving", '
+        raise ConventionError(f'an orientation error must be "rotation vector", "vect" or of Euler angles as "zyx '
+                              f'moving", '
                               f"not {orientation!r}")
 
     def text(q: Array, target: Array, twist: Array) -> TrackingError:
@@ -400,7 +401,7 @@ def newton_iteration(f: Kernel, target: ArrayLike, start: ArrayLike, *, gain: fl
     array([1.41421356])
     """
     if not 0.0 < gain <= 1.0:
-        raise SignatureError(f"the gain of Newton's iteration is above 0 and at most 1, not {gain}")
+        raise SignatureError(f"the gain of Newton's iteration must be above 0 and at most 1, not {gain}")
     if len(f.inputs) != 1:
         raise SignatureError(f"{f.__name__} has {len(f.inputs)} inputs; Newton's iteration is for functions of one")
     q = np.array(start, dtype=float)

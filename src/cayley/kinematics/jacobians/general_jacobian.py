@@ -402,7 +402,7 @@ def _on_floats(tree: Tree, q: ArrayLike, function: Callable[[Any], Any]) -> Arra
     q = np.asarray(q, dtype=np.float64)
     if q.shape != (tree.nq,):
         raise SignatureError(
-            f"one configuration has shape ({tree.nq},), not {q.shape}; for many, make a kernel of this text")
+            f"one configuration must have shape ({tree.nq},), not {q.shape}; for many, make a kernel of this text")
     shape = (*np.shape(function(q)), tree.nv)
     return kernel(f"({tree.nq})->({','.join(map(str, shape))})",
                   name="task_jacobian")(lambda x: task_jacobian(tree, x, function))(q)

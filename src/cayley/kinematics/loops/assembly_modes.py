@@ -85,7 +85,7 @@ def assemblies(tree: Tree, inputs: Mapping[str, ArrayLike], *, frame: str | None
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ConventionError(f"assemblies take one set of finite values of the inputs, not {values.shape[:-1]} sets")
     if starts < 1:
-        raise ConventionError(f"a round has at least one start, not {starts}")
+        raise ConventionError(f"a round must have at least one start, not {starts}")
     _check_determined(own)
     search = closing_search(tree, own, limits=limits)
     units = np.where(search.bounds.lengths, length_unit(tree), 1.0)

@@ -190,7 +190,7 @@ def _guesses(tree: Tree, inputs: Inputs, guess: ArrayLike, fixed: Sequence[str] 
     single = guesses.ndim < 2
     if guesses.shape[-1:] != (tree.nq,) or np.isinf(guesses).any() or (single and np.isnan(guesses).any()):
         raise ConventionError(
-            f"a guess is a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
+            f"a guess must be a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
     check_configuration(tree, guesses[~np.isnan(guesses).any(-1)], limits=False)
     return guesses
 

@@ -130,7 +130,7 @@ def follow_inputs(tree: Tree, inputs: Mapping[str, ArrayLike], start: ArrayLike,
     samples = _samples(own, inputs)
     q = np.asarray(start, dtype=float)
     if q.shape[-1:] != (tree.nq,):
-        raise ConventionError(f"a start is a configuration (..., {tree.nq}) of {tree.name}, not {q.shape}")
+        raise ConventionError(f"a start must be a configuration (..., {tree.nq}) of {tree.name}, not {q.shape}")
     batch = common_batch({"starts": q.shape[:-1], "paths of inputs": samples.shape[:-2]})
     begun = close(tree, np.broadcast_to(q, (*batch, tree.nq)), fixed=own.names)
     paths = np.broadcast_to(samples, (*batch, *samples.shape[-2:]))

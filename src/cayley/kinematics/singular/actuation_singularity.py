@@ -306,7 +306,7 @@ def closed(tree: Tree, q: ArrayLike) -> Array:
     check_untimed(tree)
     at = np.asarray(q, dtype=float)
     if at.shape[-1:] != (tree.nq,):
-        raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
+        raise ConventionError(f"a configuration of {tree.name} must be (..., {tree.nq}), not {at.shape}")
     check_closed(tree, at)
     return at
 

@@ -49,8 +49,7 @@ class Indices:
             return f"<indices of {np.size(self.condition_number)} Jacobians: manipulability, condition_number, ...>"
         return (
             f"<manipulability {float(self.manipulability):.4g}, condition number {float(self.condition_number):.4g}, "
-            "smallest singular "
-            f"value {float(self.smallest_singular_value):.4g}>")
+            f"smallest singular value {float(self.smallest_singular_value):.4g}>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,8 @@ def condition_number(J: Array, *, norm: Norm, tolerance: float | None = None) ->
     [2.618034, 3.0, 4.0, 4.0]
     """
     if norm not in NORMS:
-        raise ConventionError(f"the norm of a condition number is one of {', '.join(map(repr, NORMS))}, not {norm!r}")
+        raise ConventionError(f"the norm of a condition number must be one of {', '.join(map(repr, NORMS))}, not "
+                              f"{norm!r}")
     found = indices(J, tolerance=tolerance)
     if norm == "2":
         return found.condition_number

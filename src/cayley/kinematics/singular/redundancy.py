@@ -161,8 +161,8 @@ def _checked(J: ArrayLike, tolerance: float | None) -> Array:
     tolerance = rank_tolerance(tolerance, np.shape(J)[-1], J)
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2 or J.shape[-1] != J.shape[-2]:
-        raise SignatureError(f"a Jacobian with an inverse has shape (..., n, n), not {J.shape}: choose rows, or use "
-                             "redundancy.general_solution")
+        raise SignatureError(f"a Jacobian with an inverse must have shape (..., n, n), not {J.shape}: choose rows, or "
+                             f"use redundancy.general_solution")
     parts = subspaces(J, tolerance=tolerance)
     bad = first_failure(~np.asarray(parts.singular))
     if bad is not None:

@@ -119,7 +119,7 @@ def singular_locus(tree: Tree, frame: str, *, limits: bool = True, held: Collect
     """
     check_independent(tree, "`singular_locus`", frame)
     if samples < 1 or points < 2:
-        raise SignatureError(f"samples are 1 or more and points 2 or more, not {samples} and {points}")
+        raise SignatureError(f"samples must be 1 or more and points 2 or more, not {samples} and {points}")
     for name in held:
         tree.joint_number(name)
     bounds = bounds_of(tree, frame, limits=limits)

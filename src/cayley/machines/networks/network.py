@@ -151,7 +151,7 @@ class Network:
             for end in (spring.first, spring.second):
                 self.terminal(end, spring.name)
         if isinstance(self.open, str) or len(set(self.open)) < len(self.open):
-            raise ModelError(f"the open terminals of {self.name} are a list without repetitions, not {self.open!r}")
+            raise ModelError(f"the open terminals of {self.name} must be a list without repetitions, not {self.open!r}")
         for end in self.open:
             if self.terminal(end, "open").body == REFERENCE:
                 raise ModelError(f"{end!r} is on the reference itself: it is no open terminal of {self.name}")

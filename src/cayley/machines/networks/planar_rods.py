@@ -73,7 +73,7 @@ def planar_tables(links: int) -> PlanarTables:
     """
     import sympy
     if not isinstance(links, (int, np.integer)) or links < 1:
-        raise ModelError(f"an arm has a whole number of links, one at least, not {shown(links)}")
+        raise ModelError(f"an arm must have a whole number of links, one at least, not {shown(links)}")
     symbols = [sympy.symbols(f"{letter}_1:{links + 1}", real=True) for letter in ("theta", "w", "m", "l")]
     found = _tables(links).evaluate(SYMPY, *symbols, sympy.Symbol("g"))
     return PlanarTables(*[sympy.Matrix(each).applyfunc(_tidy) for each in found])

@@ -70,7 +70,7 @@ class TranslationalDelta:
     def __post_init__(self) -> None:
         check_lengths("Delta", crank=np.array(self.crank), rod=np.array(self.rod))
         if len(self.directions) != 3:
-            raise ModelError(f"a Delta has three legs, not {len(self.directions)}")
+            raise ModelError(f"a Delta must have three legs, not {len(self.directions)}")
 
     @compiled("(3)->(8,3)", outputs=("theta",), explain="_explain_unreachable")
     def inverse_position(self, p: Array) -> Array:

@@ -203,8 +203,7 @@ def check_lengths(machine: str, **lengths: Array) -> None:
         for number, value in enumerate(np.atleast_1d(values), start=1):
             if not (np.isfinite(value) and value > 0):
                 raise ModelError(
-                    f"{machine}: {name} {number} has the length {value:.6g} m; it must be positive, or its "
-                    "leg is no leg of two bars")
+                    f"{machine}: {name} {number} has the length {value:.6g} m: it must be positive")
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,7 +174,7 @@ class StewartPlatform:
         """
         wanted = np.asarray(lengths, dtype=float)
         if wanted.shape != (6,):
-            raise ModelError(f"the lengths of one machine are (6), not {wanted.shape}")
+            raise ModelError(f"the lengths of one machine must be (6), not {wanted.shape}")
         if self.unheld_motions:
             raise SingularityError(
                 f"the legs of this Stewart platform leave it {self.unheld_motions} free motions at every pose (base "

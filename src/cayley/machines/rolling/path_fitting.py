@@ -48,11 +48,12 @@ def fitted_path(curve: Callable[[Scalar], Array], wheelbase: float, tolerance: f
     array([[3.141593, 0.463648]])
     """
     if not (is_finite_number(tolerance) and tolerance > 0):
-        raise ModelError(f"the tolerance of a path is positive, not {shown(tolerance)}")
+        raise ModelError(f"the tolerance of a path must be positive, not {shown(tolerance)}")
     if not (is_finite_number(steering_limit) and 0 < steering_limit <= np.pi / 2):
-        raise ModelError(f"the steering limit of a path is above 0 and at most pi / 2, not {shown(steering_limit)}")
+        raise ModelError(f"the steering limit of a path must be above 0 and at most pi / 2, not "
+                         f"{shown(steering_limit)}")
     if not (is_finite_number(wheelbase) and wheelbase > 0):
-        raise ModelError(f"the wheelbase of a path is positive, not {shown(wheelbase)}")
+        raise ModelError(f"the wheelbase of a path must be positive, not {shown(wheelbase)}")
     return _Fit(_Curve(curve), wheelbase, tolerance, steering_limit).fitted()
 
 
@@ -90,7 +91,7 @@ class _Curve:
         if not self._moves(rate):
             rate = second if ahead else -second
         if not self._moves(rate):
-            raise UnreachableError(f"the curve stands still at u = {u:.6g}, and has no direction there")
+            raise UnreachableError(f"the curve has zero speed at u = {u:.6g}, and so no direction")
         return rate / np.linalg.norm(rate)
 
     def _moves(self, rate: Array) -> bool:

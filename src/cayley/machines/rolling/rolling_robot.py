@@ -93,7 +93,7 @@ class RollingRobot:
                 raise ModelError(f"a robot has finite lengths, and a radius and a track that are positive: {word} is "
                                  f"{shown(value)}")
         if not isinstance(self.masses, RobotMasses):
-            raise ModelError(f"the masses of a robot are RobotMasses(...), not {shown(self.masses)}")
+            raise ModelError(f"the masses of a robot must be RobotMasses(...), not {shown(self.masses)}")
 
     # Rates
 
@@ -204,7 +204,7 @@ class RollingRobot:
         """
         self._check_trail()
         if driven_by not in ("tau", "u"):
-            raise ModelError(f"a rolling robot is driven by \"tau\" or by \"u\", not {driven_by!r}")
+            raise ModelError(f"a rolling robot must be driven by \"tau\" or by \"u\", not {driven_by!r}")
         state: dict[str, BlockLike] = {"c": Block((2,), "m"), "heading": "rad", "psi": "rad", "theta3": "rad"}
         if driven_by == "u":
             return System("rolling robot", state=state, inputs={"u": Port((2,), "rad/s")},

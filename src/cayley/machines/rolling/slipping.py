@@ -106,13 +106,13 @@ def slip_check(tree: Tree, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Array
     states = [np.asarray(each, dtype=float) for each in (q, qd, tau)]
     sizes = (tree.nq, tree.nv, tree.nv)
     if times.ndim != 1 or any(each.shape != (len(times), n) for each, n in zip(states, sizes, strict=True)):
-        raise SignatureError(f"a motion of {tree.name} has times (k), q (k, {tree.nq}), qd and tau (k, {tree.nv}), not "
-                             f"{[times.shape, *[each.shape for each in states]]}")
+        raise SignatureError(f"a motion of {tree.name} must have times (k), q (k, {tree.nq}), qd and tau (k, "
+                             f"{tree.nv}), not {[times.shape, *[each.shape for each in states]]}")
     bad = np.flatnonzero(~np.isfinite(np.concatenate(states, axis=1)).all(axis=1))
     if len(bad):
         raise GeometryError(f"state {bad[0]} of the motion of {tree.name} is not finite")
     if not is_finite_number(friction) or friction <= 0:
-        raise ModelError(f"the coefficient of friction is positive, not {shown(friction)}")
+        raise ModelError(f"the coefficient of friction must be positive, not {shown(friction)}")
     contacts = contacts_of(tree)
     found = _State(*kept(tree, "contact forces", lambda: _kernel(tree))(*states, *([times] if tree.is_timed else [])))
     lost = np.flatnonzero(~np.isfinite(found.A).all(axis=(1, 2)) | ~np.isfinite(found.f).all(axis=1))

@@ -43,13 +43,14 @@ class SteeredPath:
 
     def __post_init__(self) -> None:
         if not (is_finite_number(self.wheelbase) and self.wheelbase > 0):
-            raise ModelError(f"the wheelbase of a steered path is positive, not {shown(self.wheelbase)}")
+            raise ModelError(f"the wheelbase of a steered path must be positive, not {shown(self.wheelbase)}")
         pieces = _numbers(self.pieces)
         if pieces.ndim != 2 or pieces.shape[1] != 2 or len(pieces) == 0:
-            raise ModelError(f"a steered path has pieces (length, steering), not {shown(self.pieces)}")
+            raise ModelError(f"a steered path must have pieces (length, steering), not {shown(self.pieces)}")
         for place, (length, steering) in enumerate(pieces):
             if not np.isfinite(length) or length == 0.0:
-                raise ModelError(f"piece {place} of a steered path has a finite length that is not 0, not {length}")
+                raise ModelError(f"piece {place} of a steered path must have a finite length that is not 0, not "
+                                 f"{length}")
             if not abs(steering) < np.pi / 2:
                 raise ModelError(f"piece {place} of a steered path is steered by less than a right angle, "
                                  f"not by {steering} rad")
@@ -97,7 +98,7 @@ class SteeredPath:
         turned while the cart stands, at most at `steering_rate` [rad/s]."""
         for word, value in (("speed", speed), ("steering_rate", steering_rate)):
             if not (is_finite_number(value) and value > 0):
-                raise ModelError(f"{word} of a program is positive, not {shown(value)}")
+                raise ModelError(f"{word} of a program must be positive, not {shown(value)}")
         return SteeredProgram(self, speed, steering_rate)
 
     @cached_property
@@ -227,7 +228,7 @@ class SteeredProgram:
         """The phase at times, and what part of it is done, with two rates."""
         time = _numbers(t)
         if np.isnan(time).any():
-            raise ModelError(f"the time of a program is a number and not NaN, not {shown(t)}")
+            raise ModelError(f"the time of a program must be a number and not NaN, not {shown(t)}")
         phase = np.clip(np.searchsorted(self._times, time) - 1, 0, len(self._times) - 2)
         duration = np.diff(self._times)[phase]
         x = np.clip((time - self._times[phase]) / duration, 0.0, 1.0)

@@ -61,7 +61,7 @@ def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
     alpha2, beta2 and is differentiated, a motion of these four, or a motion of four orientations (unit quaternions
     about y) such as a spline of rotations."""
     if not callable(legs):
-        raise SignatureError(f"the program of the legs is a function of the time or a motion, not {shown(legs)}")
+        raise SignatureError(f"the program of the legs must be a function of the time or a motion, not {shown(legs)}")
 
     def text(t: Scalar) -> LegMotion:
         now = independent(t)
@@ -164,7 +164,7 @@ def _at(given: Given, t: Scalar) -> Scalar:
 
 def _check_number(what: str, given: Given) -> None:
     if not callable(given) and not is_finite_number(given):
-        raise ModelError(f"{what} is a finite number or a function of the time, not {shown(given)}")
+        raise ModelError(f"{what} must be a finite number or a function of the time, not {shown(given)}")
 
 
 def _row(**entries: Scalar) -> Array:

@@ -73,8 +73,8 @@ class PlanarBiped:
             value = getattr(self, each.name)
             is_signed = each.name in ("trunk_center", "gravity")
             if not is_finite_number(value) or (value < 0 and not is_signed):
-                raise ModelError(f"the {each.name} of a biped is finite{'' if is_signed else ' and not negative'}, not "
-                                 f"{shown(value)}")
+                raise ModelError(f"the {each.name} of a biped must be "
+                                 f"finite{'' if is_signed else ' and not negative'}, not {shown(value)}")
         if self.half_thigh == 0 or self.half_shank == 0:
             raise ModelError("thighs and shanks of a biped have a length")
         own = {"trunk": self.trunk_inertia - self.trunk_mass * self.trunk_center**2,
@@ -262,7 +262,8 @@ class PlanarBiped:
         slide; without, feet do not slip. See `programmed_gait`, and `stride` for plans with double support."""
         check_friction(friction)
         if ground is not None and not is_finite_number(ground):
-            raise ModelError(f"the ground of a gait has a height [m], a finite number, or is None, not {shown(ground)}")
+            raise ModelError(f"the ground of a gait must have a height [m], a finite number, or is None, not "
+                             f"{shown(ground)}")
         return programmed_gait(self, legs, ground, friction)
 
     def stride(self, legs: Legs, phases: Sequence[tuple[str, float]], *, relations: Sequence[Relation] = (),
@@ -291,7 +292,7 @@ class PlanarBiped:
             raise ModelError(f"a biped stands on foot 1 or 2, not on {foot!r}")
         for word, value in (("theta", theta), ("rate", rate), ("at", at), ("t", t)):
             if not is_finite_number(value):
-                raise ModelError(f"{word} of a stance is a finite number, not {shown(value)}")
+                raise ModelError(f"{word} of a stance must be a finite number, not {shown(value)}")
         angles, rates, _ = leg_motion(legs)(t)
         rows = slice(2 * foot - 2, 2 * foot)
         q = np.concatenate([[0.0, 0.0, theta], angles])

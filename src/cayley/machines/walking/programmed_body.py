@@ -262,7 +262,7 @@ def explain(x: State) -> str | None:
 
 def check_friction(friction: float | None) -> None:
     if friction is not None and not (is_finite_number(friction) and friction >= 0):
-        raise ModelError(f"a coefficient of friction is finite and not negative, not {shown(friction)}")
+        raise ModelError(f"a coefficient of friction must be finite and not negative, not {shown(friction)}")
 
 
 def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, friction: float | None) -> System:

@@ -71,17 +71,18 @@ def _check_phases(stride: Stride) -> None:
         raise ModelError("a stride has at least one phase")
     for phase in stride.phases:
         if isinstance(phase, str) or np.shape(np.asarray(phase, dtype=object)) != (2,):
-            raise SignatureError(f"a phase of a stride is a contact and its duration, not {shown(phase)}")
+            raise SignatureError(f"a phase of a stride must be a contact and its duration, not {shown(phase)}")
         contact, duration = phase
         if contact not in CONTACTS:
             advice = did_you_mean(contact, CONTACTS, otherwise=f"; there are {', '.join(CONTACTS)}")
             raise ModelError(f"a stride has no phase {contact!r}{advice}")
         if not (is_finite_number(duration) and duration > 0):
-            raise ModelError(f"the duration of {contact!r} is a number of seconds above zero, not {shown(duration)}")
+            raise ModelError(f"the duration of {contact!r} must be a number of seconds above zero, not "
+                             f"{shown(duration)}")
     for relation in stride.relations:
         if not callable(relation):
-            raise SignatureError("a relation of loads is a function of (t, q, qd) that gives a row (9) and its value, "
-                                 f"not {shown(relation)}")
+            raise SignatureError("a relation of loads must be a function of (t, q, qd) that gives a row (9) and its "
+                                 f"value, not {shown(relation)}")
     if len(stride.relations) > 2:
         raise ModelError(f"two relations say how the feet share the load, not {len(stride.relations)}")
 

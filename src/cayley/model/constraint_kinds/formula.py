@@ -48,7 +48,7 @@ def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar
     cayley.errors.ModelError: the motion of 'crank' is '2*T', where T is unknown: did you mean 't'?
     """
     if not isinstance(text, str) or len(text) > LONGEST:
-        raise ModelError(f"{whose} is a formula of at most {LONGEST} characters, not {shown(text)}")
+        raise ModelError(f"{whose} must be a formula of at most {LONGEST} characters, not {shown(text)}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -106,7 +106,7 @@ def _value(node: ast.expr, values: Mapping[str, Scalar]) -> Scalar:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool) and abs(number) < _LARGEST:
             return float(number)
         case ast.Constant(value=int() | float()):
-            raise _FaultError(f"{shown(node.value)} is no number that fits")
+            raise _FaultError(f"{shown(node.value)} is not a finite number")
         case ast.Name():
             if node.id not in values and node.id != "pi":
                 raise _FaultError(f"{node.id} is unknown{did_you_mean(node.id, [*values, 'pi'])}")
@@ -122,7 +122,7 @@ def _value(node: ast.expr, values: Mapping[str, Scalar]) -> Scalar:
             return _SIGNS[type(node.op)](_value(node.operand, values))
         case ast.Call(func=ast.Name() as function, args=[argument], keywords=[]):
             if function.id not in _FUNCTIONS:
-                raise _FaultError(f"{function.id} is no function that formulas know"
+                raise _FaultError(f"{function.id} is not a function that formulas can use"
                                   f"{did_you_mean(function.id, _FUNCTIONS)}")
             return _FUNCTIONS[function.id](_value(argument, values))
     raise _FaultError(f"{ast.unparse(node)!r} is neither a number, a name, + - * / ** nor a function of one argument")

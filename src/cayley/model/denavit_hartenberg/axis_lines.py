@@ -56,7 +56,7 @@ class AxisLine:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise ModelError(f"an axis is revolute or prismatic, not {self.kind!r}")
+            raise ModelError(f"an axis must be revolute or prismatic, not {self.kind!r}")
         name = f" of joint {self.joint!r}" if self.joint else ""
         object.__setattr__(self, "point", frozen(self.point, (3,), f"the point on the axis{name}"))
         direction = frozen(self.direction, (3,), f"the direction of the axis{name}")
@@ -160,7 +160,7 @@ def _check(lines: Sequence[AxisLine], sense: str, x_hints: Sequence[Any] | None)
         raise ModelError("no axes: a chain needs at least one")
     if sense not in get_args(Sense):
         raise ConventionError(
-            f"sense is 'feet' (x from one axis to the next) or 'cross' (x along z x z'), not {sense!r}")
+            f"sense must be 'feet' (x from one axis to the next) or 'cross' (x along z x z'), not {sense!r}")
     if x_hints is not None and len(x_hints) != len(lines) - 1:
         raise ModelError(f"{len(lines)} axes have {len(lines) - 1} common normals: x_hints must have as many entries, "
                          f"not {len(x_hints)}")

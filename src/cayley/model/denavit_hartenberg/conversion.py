@@ -76,7 +76,7 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     """
     check_convention(convention)
     if inertia_about not in ("center", "origin"):
-        raise ConventionError(f"inertia_about is 'center' or 'origin', not {inertia_about!r}")
+        raise ConventionError(f"inertia_about must be 'center' or 'origin', not {inertia_about!r}")
     table = DHTable(tuple(rows), convention, base, tool)
     bodies = [Body(row.body or f"link{i}") for i, row in enumerate(table.rows, 1)]
     bodies = _with_masses(table, bodies, masses, centers, inertias, inertia_about)
@@ -265,8 +265,7 @@ def _advice(pairs: Iterable[AxisPair]) -> str:
     pair = apart[sine]
     return (
         f"The axes of {pair.first} and {pair.second} are {sine:.2g} rad from parallel: make them parallel, or allow "
-        "the difference "
-        "with tolerance=")
+        "the difference with tolerance=")
 
 
 def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> float:

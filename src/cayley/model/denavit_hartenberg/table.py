@@ -117,8 +117,8 @@ class DHRow:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise ModelError(f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are "
-                             "not rows of a table")
+            raise ModelError(f"a Denavit-Hartenberg row must be revolute or prismatic, not {self.kind!r}; other "
+                             f"joints are not rows of a table")
         if not all(
                 isinstance(value, int | float | np.number) and -LARGEST <= value <= LARGEST for value in self.numbers):
             raise ModelError(
@@ -230,7 +230,7 @@ def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d
     columns = order.split()
     known = {"theta", "d", "a", "alpha", "kind"}
     if not set(columns) <= known or len(set(columns)) != len(columns):
-        raise ConventionError(f"the columns of a table are some of theta, d, a, alpha, kind, not {order!r}")
+        raise ConventionError(f"the columns of a table must be some of theta, d, a, alpha, kind, not {order!r}")
     return tuple(_row_from_numbers(row, columns, place) for place, row in enumerate(numbers, start=1))
 
 
@@ -253,7 +253,7 @@ def _numbers_of_row(values: dict[str, float | str], place: int) -> dict[str, flo
     moving = [key for key in ("theta", "d") if _is_moving(values.get(key))]
     if any(_is_moving(values.get(key)) for key in ("a", "alpha")) or len(moving) > 1:
         raise ModelError(
-            f"row {place} of the table: the coordinate stands in theta (revolute) or in d (prismatic), once")
+            f"row {place} of the table: the coordinate must be in theta (revolute) or in d (prismatic), once")
     kind = values.get("kind", "prismatic" if moving == ["d"] else "revolute")
     if moving and moving != [{"revolute": "theta", "prismatic": "d"}.get(str(kind))]:
         raise ModelError(f"row {place} of the table is {kind}, and its coordinate stands in {moving[0]}")
@@ -287,8 +287,8 @@ def _constant(text: str, key: str, place: int) -> float:
         return angle_of(text) if key in ("theta", "alpha") and ("pi" in text or "deg" in text) else float(text)
     except ValueError:
         angle = f", or {ANGLES}" if key in ("theta", "alpha") else ""
-        raise ModelError(f"row {place} of the table: {key} is {shown(text)}, which is no number{angle}; rows have "
-                         'numbers, and letters come with `equations(parameters="symbols")`') from None
+        raise ModelError(f"row {place} of the table: {key} is {shown(text)}, which is not a number{angle}; rows have "
+                         'numbers, and `equations(parameters="symbols")` has letters') from None
 
 
 # Positions

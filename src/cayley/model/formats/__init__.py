@@ -44,7 +44,7 @@ class Xacro(Format):
 
     name = "xacro"
     endings = (".xacro",)
-    check_words = "What is wrong in the URDF that xacro makes of a file is told with the lines of that."
+    check_words = "Errors in a xacro file are reported with the lines of the URDF that it expands to."
     takes = frozenset({"exact_angles", "arguments", "trust"})
 
     def read(self, path: Path, *, exact_angles: bool = True, arguments: Mapping[str, object] | None = None,
@@ -93,7 +93,7 @@ class TOML(Format):
 
     name = "TOML"
     endings = (".toml",)
-    check_words = "So are the tables of TOML."
+    check_words = "Tables of TOML are read one by one, too."
 
     def read(self, path: Path) -> Tree:
         from cayley.model.formats.toml_format import load_toml

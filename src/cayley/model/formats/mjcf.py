@@ -83,7 +83,8 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel, *, trust: bool = Fals
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
     if parts.notes:
-        warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(map(str, parts.notes))}",
+        warnings.warn(f"{name} is read without elements that a mechanism does not have: "
+                      f"{'; '.join(map(str, parts.notes))}",
                       ModelWarning, stacklevel=2)
     return made
 

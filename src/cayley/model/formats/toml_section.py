@@ -28,7 +28,7 @@ def document(path_or_text: str | PathLike[str]) -> Section:
     is_path = isinstance(path_or_text, PathLike) or (isinstance(path_or_text, str) and "\n" not in path_or_text
                                                      and path_or_text.strip().lower().endswith(".toml"))
     if not is_path and not isinstance(path_or_text, str):
-        raise ModelError(f"a TOML description is a path or a text, not {type(path_or_text).__name__}")
+        raise ModelError(f"a TOML description must be a path or a text, not {type(path_or_text).__name__}")
     name = fspath(path_or_text) if is_path else "the TOML text"
     text = decoded(name, read_bytes(path_or_text, most=MOST_BYTES)) if is_path else str(path_or_text)
     if len(text) > MOST_BYTES:

@@ -232,7 +232,7 @@ def _joined(node: ast.BinOp, left: Any, right: Any) -> object:  # noqa: ANN401 (
 
 def _unsafe(node: ast.AST, why: str) -> ModelError:
     return ModelError(f"{shortened(ast.unparse(node))!r} is more than a formula: {why}; cy.load(path, trust=True), "
-                      "or cayley --trust, runs what is in a file: only for one whose author you trust")
+                      "or cayley --trust, runs code from the file: use it only if you trust its author")
 
 
 # Functions

@@ -260,7 +260,7 @@ class _Builder:
 
     def refuse_declarations(self, *_: object) -> None:
         raise ModelError(f"{self.file}, line {self.parser.CurrentLineNumber}, <!DOCTYPE>: document type declarations "
-                         "and entities are refused; take the declaration out and write the values where they stand")
+                         f"and entities are not supported; remove the declaration and write the values themselves")
 
     def open_element(self) -> str:
         return f", in {self.open[-1]} of line {self.open[-1].line}" if self.open else ""

@@ -28,8 +28,7 @@ _FINE = 64  # points between two of a seam, for its length
 
 @dataclass(frozen=True, eq=False)
 class PosePath(HoldsFunctions):
-    """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`; at its `corners` it goes on in another
-    direction."""
+    """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`; at its `corners` the direction changes."""
 
     poses: Callable[[Array], Array]
     length: float
@@ -174,7 +173,7 @@ def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, trav
                             "same: leave one out")
     up = numbers(normals, "normals of a seam")
     if up.shape not in ((3,), given.shape):
-        raise SignatureError(f"the normals of a seam are one for all points (3) or one for each {given.shape}, not "
+        raise SignatureError(f"the normals of a seam must be one for all points (3) or one for each {given.shape}, not "
                              f"{up.shape}")
     up = np.broadcast_to(up, given.shape)
     if not (np.linalg.norm(up, axis=1) > 0).all():
@@ -199,7 +198,8 @@ def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, trav
         z = -normal(at)
         y = np.cross(z, x)
         if (np.linalg.norm(y, axis=-1) < 1e-9).any():
-            raise GeometryError("the normal of the surface is along the seam somewhere: no tool stands so")
+            raise GeometryError("the normal of the surface is parallel to the seam somewhere, where the tool has no "
+                                "direction")
         y = _unit(y)
         return _assembled(curve(at), np.stack([x, y, np.cross(x, y)], axis=-1) @ tilt)
 
@@ -216,7 +216,7 @@ def _lengths(curve: CubicSpline, u: Array) -> Array:
 def _checked(pose: ArrayLike) -> Array:
     given = numbers(pose, "poses")
     if given.shape != (4, 4):
-        raise SignatureError(f"a pose is a matrix (4, 4), not {given.shape}")
+        raise SignatureError(f"a pose must be a matrix (4, 4), not {given.shape}")
     check_pose(given)
     return given
 

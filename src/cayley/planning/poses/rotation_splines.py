@@ -253,7 +253,8 @@ class RotationCurve(PolynomialPieces):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.coefficients.shape[2] != 4:
-            raise SignatureError(f"the polynomials of rotations are quaternions (4), not {self.coefficients.shape[2]}")
+            raise SignatureError(f"the polynomials of rotations must be quaternions (4), not "
+                                 f"{self.coefficients.shape[2]}")
 
     nq = 4
     attitudes = (0,)
@@ -288,7 +289,8 @@ class PoseCurve(PolynomialPieces):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.coefficients.shape[2] != 8:
-            raise SignatureError(f"the polynomials of poses are dual quaternions (8), not {self.coefficients.shape[2]}")
+            raise SignatureError(f"the polynomials of poses must be dual quaternions (8), not "
+                                 f"{self.coefficients.shape[2]}")
 
     nq = 7
     attitudes = (3,)

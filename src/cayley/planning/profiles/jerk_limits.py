@@ -141,7 +141,7 @@ def jerk_limited(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Mot
 
 
 def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Duration:
-    """How long `jerk_limited` takes, and which joint does not allow less, by which limit.
+    """The duration of `jerk_limited`, the joint that determines it, and which of its limits.
 
     >>> least_duration([0.0, 0.0], [1.0, -0.5], MotionLimits(velocity=1.0, acceleration=2.0, jerk=20.0))
     Duration(seconds=1.6, joint='number 1', limit='velocity')
@@ -205,7 +205,7 @@ def jerk_limited_between(first: MotionState, last: MotionState, limits: MotionLi
     limits = limits.resized(len(ends[0][0]))
     _check(ends, limits)
     if (np.array(ends[0]) == np.array(ends[1])).all():
-        raise PlanningError("the first and the last state are the same: there is no motion, and none takes 0 s")
+        raise PlanningError("the first and the last state are the same: there is no motion")
     found = _planned(ends, limits)
     profiles = found.profiles[0]
     late = [profile.brake.duration > 0.0 for profile in profiles]

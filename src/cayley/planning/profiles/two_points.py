@@ -52,7 +52,7 @@ def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", dur
 
 
 def minimum_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits, *, law: str = "3-4-5") -> Duration:
-    """The least time of `point_to_point` under the limits, the joint that does not allow less, and which limit that is.
+    """The least duration of `point_to_point` under the limits, the joint that determines it, and which of its limits.
 
     >>> minimum_duration([0.0, 0.0, 0.0], [np.pi / 2, -1.0, 0.3],
     ...                  MotionLimits(velocity=[1.0, 2.0, 0.5], acceleration=[4.0, 1.5, 2.0]))

@@ -114,8 +114,8 @@ def _pieces_of(spline: BSpline) -> Polynomials:
 
 def _check_count(x: Array, least: int, ends: str) -> None:
     if len(x) < least:
-        raise PlanningError(f"a quintic spline that is {ends} has {least} points or more, not {len(x)}: give more, or "
-                            "clamped ends")
+        raise PlanningError(f"a quintic spline that must be {ends} has {least} points or more, not {len(x)}: give "
+                            f"more, or clamped ends")
 
 
 def cubic_spline(times: ArrayLike, points: ArrayLike, ends: Ends = "natural", *,
@@ -281,10 +281,10 @@ class At(NamedTuple):
 
 
 def polynomial_through(conditions: Sequence[At]) -> Polynomials:
-    """The polynomial, one a coordinate, that does what is asked at each time, from the first to the last of them. It is
-    written in powers of the time from each of them, in which it can be evaluated to all digits. All coordinates have
-    the same conditions, with values of their own. Two positions and velocities and accelerations at both ends make a
-    polynomial of degree five, two via points besides one of degree seven.
+    """The polynomial, one for each coordinate, that satisfies the conditions at each time, from the first to the last.
+    It is written in powers of the time from each of them, in which it can be evaluated to all digits. All coordinates
+    have the same conditions, with values of their own. Two positions and velocities and accelerations at both ends make
+    a polynomial of degree five, two via points besides one of degree seven.
 
     >>> move = polynomial_through([At(0.0, q=[0.0], qd=0.0, qdd=0.0), At(0.1, q=[0.02]), At(0.9, q=[0.98]),
     ...                            At(1.0, q=[1.0], qd=0.0, qdd=0.0)])

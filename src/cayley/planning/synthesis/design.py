@@ -251,7 +251,8 @@ _SAME = 1e-9  # rad
 
 @dataclass(frozen=True)
 class Defects:
-    """The positions, from 0, that are in another branch or circuit than the first, and whether the order holds."""
+    """Defects of a linkage: the positions, from 0, on another branch or circuit than the first, and whether their order
+    is right."""
 
     unassembled: tuple[int, ...]
     branch: tuple[int, ...]

@@ -58,7 +58,8 @@ def check_poses(poses: ArrayLike, least: int) -> Array:
     """Poses (n, 3) of a plane: x, y [m] and an angle [rad]."""
     given = np.asarray(poses, dtype=float)
     if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
-        raise SignatureError(f"poses in the plane are finite numbers x, y, angle, of shape (n, 3), not {given.shape}")
+        raise SignatureError(f"poses in the plane must be finite numbers x, y, angle, of shape (n, 3), not "
+                             f"{given.shape}")
     if not least <= len(given) <= 5:
         raise SignatureError(f"{len(given)} poses: a linkage can be made to take {least} to 5")
     for k in range(len(given)):
@@ -182,7 +183,8 @@ def _scaled_rows(poses: Array) -> tuple[float, Array, list[Array]]:
 def _line(line: ArrayLike) -> Array:
     values = np.asarray(line, dtype=float)
     if values.shape != (3,) or not np.isfinite(values).all() or not np.any(values[:2]):
-        raise SignatureError(f"a line a x + b y = c is three numbers (a, b, c), a and b not both zero, not {values}")
+        raise SignatureError(f"a line a x + b y = c must be three numbers (a, b, c), a and b not both zero, not "
+                             f"{values}")
     return values / np.hypot(values[0], values[1])
 
 

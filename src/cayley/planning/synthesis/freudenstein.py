@@ -125,7 +125,7 @@ def check_pairs(psi: ArrayLike, phi: ArrayLike) -> tuple[Array, Array]:
     outputs = np.atleast_1d(np.asarray(phi, dtype=float))
     if inputs.shape != outputs.shape or inputs.ndim != 1 or not inputs.size:
         raise SignatureError(
-            f"pairs are as many input as output angles, (m) each and one at least, not {inputs.shape} and "
+            f"pairs must be as many input as output angles, (m) each and one at least, not {inputs.shape} and "
             f"{outputs.shape}")
     if not (np.isfinite(inputs).all() and np.isfinite(outputs).all()):
         bad = int(np.argmin(np.isfinite(inputs) & np.isfinite(outputs)))

@@ -188,8 +188,8 @@ def path_generator(points: ArrayLike, crank_angles: ArrayLike, *, crank_pivot_on
     places = np.asarray(points, dtype=float)
     turns = np.asarray(crank_angles, dtype=float)
     if places.ndim != 2 or places.shape[1] != 2 or turns.shape != places.shape[:1]:
-        raise SignatureError(f"a path is points (n, 2) with as many angles (n) of the crank, not {places.shape} and "
-                             f"{turns.shape}")
+        raise SignatureError(f"a path must be points (n, 2) with as many angles (n) of the crank, not {places.shape} "
+                             f"and {turns.shape}")
     found = []
     for first in dyads(np.column_stack([places, turns]), fixed_on=crank_pivot_on):
         if first.fixed is None:

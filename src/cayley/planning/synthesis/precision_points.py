@@ -40,7 +40,8 @@ def chebyshev_points(low: float, high: float, count: int = 3) -> Array:
     array([0.133975, 1.      , 1.866025])
     """
     if not (np.isfinite(low) and np.isfinite(high) and low != high) or count < 1:
-        raise SignatureError(f"precision points are one or more between two numbers, not {count} in {low} to {high}")
+        raise SignatureError(f"precision points must be one or more between two numbers, not {count} in {low} to "
+                             f"{high}")
     j = np.arange(1, count + 1)
     return (low + high) / 2 - (high - low) / 2 * np.cos((2 * j - 1) * np.pi / (2 * count))
 
@@ -59,12 +60,12 @@ class Dials:
         for name in ("x", "psi", "phi"):
             ends = getattr(self, name)
             if len(ends) != 2 or not np.isfinite(ends).all() or ends[0] == ends[1]:
-                raise SignatureError(f"{name} is a range of two different numbers, not {ends}")
+                raise SignatureError(f"{name} must be a range of two different numbers, not {ends}")
         y = self._values(np.linspace(*self.x, _SAMPLES))
         if not np.isfinite(y).all():
             raise SignatureError(f"the function is not finite everywhere from {self.x[0]:.6g} to {self.x[1]:.6g}")
         if np.ptp(y) == 0:
-            raise SignatureError("the function is constant: there is nothing to turn the output by")
+            raise SignatureError("the function is constant: the output would not turn")
 
     def inputs(self, x: ArrayLike) -> Array:
         """psi (...) for x (...)."""
@@ -137,7 +138,8 @@ def best_generator(function: Callable[[Array], Array], x: tuple[float, float], *
     dials = Dials(function, x, psi, phi)
     places = np.linspace(*x, _SAMPLES)
     if longest is not None and not longest > 1:
-        raise SignatureError(f"links are at most more than once as long as the ground link, not {longest} times")
+        raise SignatureError(f"`longest`, the greatest ratio of a link to the ground link, must be more than 1, not "
+                             f"{longest}")
     bounds = _Bounds((_LONGEST if free_dials else np.inf) if longest is None else float(longest))
     found = []
     for start in _beginnings(dials, bounds) if free_dials else _triples(dials, bounds):

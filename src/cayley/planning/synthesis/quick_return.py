@@ -30,7 +30,7 @@ def crank_advance(time_ratio: float) -> float:
     20.0
     """
     if not (np.isfinite(time_ratio) and time_ratio >= 1):
-        raise ModelError(f"a time ratio is slow over fast, 1 or more, not {time_ratio}; take its inverse")
+        raise ModelError(f"a time ratio must be slow over fast, 1 or more, not {time_ratio}; take its inverse")
     return float(np.pi * (time_ratio - 1) / (time_ratio + 1))
 
 
@@ -177,7 +177,7 @@ def quick_return_slider(stroke: float, time_ratio: float, offset: float) -> Slid
     """
     alpha = crank_advance(time_ratio)
     if not (np.isfinite(stroke) and stroke > 0 and np.isfinite(offset)):
-        raise ModelError(f"the stroke is positive and the offset finite, not {stroke} and {offset} m")
+        raise ModelError(f"the stroke must be positive and the offset finite, not {stroke} and {offset} m")
     if alpha == 0 and offset == 0:
         raise UnreachableError("with the time ratio 1 and no offset every rod does: SliderCrank(stroke / 2, rod)")
     # the ends of the stroke are at (x, e) and (x + H, e) from the pivot:  H |e| = tan(alpha) (x^2 + x H + e^2), x > 0

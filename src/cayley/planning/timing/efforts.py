@@ -134,7 +134,7 @@ class LimitUse(Pictured):
 
 
 def limit_use(motion: Motion, limits: MotionLimits) -> LimitUse:
-    """The use that a motion makes of the limits, at samples that see both sides of its breaks.
+    """How much of its limits a motion uses, at samples on both sides of its breaks.
 
     >>> from cayley.planning.profiles.two_points import point_to_point
     >>> limits = MotionLimits(velocity=1.0, acceleration=[4.0, 2.0])

@@ -58,14 +58,14 @@ class Load:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass) and self.mass >= 0) or np.shape(self.center) != (3,) or (
                 np.shape(self.inertia) != (3, 3)):
-            raise ModelError("a load has a mass that is not negative, a centre (3) and an inertia (3, 3), not "
+            raise ModelError("a load must have a mass that is not negative, a centre (3) and an inertia (3, 3), not "
                              f"{shown(self)}")
 
 
 @dataclass(frozen=True, eq=False)
 class GripperTiming:
     """The fastest motion along the same path, in uniformly scaled time: `factor` times as fast as the one given;
-    `limit` is what is reached, at the time `when` of this motion [s]."""
+    `limit` is the limit that it reaches, at the time `when` of this motion [s]."""
 
     motion: Motion
     factor: float
@@ -94,14 +94,14 @@ def gripper_timing(mechanism: DrivenMechanism | Tree, motion: Motion, frame: str
     if not asked:
         raise ConventionError("a motion is as fast as limits allow: give one at least")
     if load is None and {"force", "moment"} & set(asked):
-        raise ConventionError("a force or moment is that upon a load: say what the gripper holds, load=Load(mass, ...)")
+        raise ConventionError("limits of force and moment need the load that the gripper holds, load=Load(mass, ...)")
     if motion.nq != tree.nq:
-        raise ConventionError(f"a motion of {tree.name} has {tree.nq} coordinates, not {motion.nq}")
+        raise ConventionError(f"a motion of {tree.name} must have {tree.nq} coordinates, not {motion.nq}")
     parts = _parts(tree, frame, load or Load(0.0))
     found = [(*_least(motion, parts, name, getattr(limits, name)), name) for name in asked]
     factor, when, name = min(found, key=lambda entry: entry[0])
     if not np.isfinite(factor):
-        raise PlanningError(f"nothing of {frame!r} moves along the motion: no limit says how fast it may be")
+        raise PlanningError(f"nothing of {frame!r} moves along the motion: no limit determines its speed")
     slower = motion.scaled(duration=motion.duration / factor)
     return GripperTiming(slower, factor, f"the {_words(name)} reaches {getattr(limits, name):g}",
                          motion.start + (when - motion.start) / factor)

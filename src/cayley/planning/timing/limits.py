@@ -54,7 +54,7 @@ def tree_of(mechanism: DrivenMechanism | Tree) -> Tree:
 
 
 class Duration(NamedTuple):
-    """The least time of a motion [s], the joint that does not allow a shorter one, and which of its limits that is."""
+    """The least duration of a motion [s], the joint that determines it, and which of its limits."""
 
     seconds: float
     joint: str
@@ -99,8 +99,7 @@ class MotionLimits:
         if len(sizes) > 1:
             raise SignatureError(f"limits of {', '.join(map(str, sorted(sizes)))} joints do not fit together")
         if np.isfinite(self.effort).any() and self.machine is None:
-            raise PlanningError("limits of effort need the machine whose dynamics say the efforts: "
-                                "MotionLimits.of(arm, ...)")
+            raise PlanningError("limits of effort need the mechanism for its dynamics: MotionLimits.of(arm, ...)")
 
     @staticmethod
     def of(machine: DrivenMechanism, *, velocity: ArrayLike | None = None, acceleration: ArrayLike = np.inf,
@@ -254,8 +253,8 @@ class EffortParts(NamedTuple):
 
 
 def allowed_speed(motion: Motion, limits: MotionLimits, kinds: Sequence[str] = KINDS) -> Worst:
-    """How many times as fast a motion may be for its limits of these kinds. Raises if forces at rest are beyond a
-    limit: then no speed is allowed.
+    """The factor by which a motion may be made faster within limits of these kinds. Raises an error if forces at rest
+    exceed a limit: then no speed is allowed.
 
     >>> from cayley.planning.splines.polynomials import line
     >>> allowed_speed(line(0.0, 2.0, [0.0], [1.0]), MotionLimits(velocity=0.75), ["velocity"])[1:]

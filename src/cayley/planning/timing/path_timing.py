@@ -155,7 +155,7 @@ def _check_goes_on(s: Array, slopes: Array) -> None:
     if stands.any():
         first = int(stands.argmax())
         last = first + int((~np.append(stands[first:], False)).argmax())
-        raise PlanningError(f"the path stands still from s = {s[first]:g} to {s[last]:g}: leave that part out, with "
+        raise PlanningError(f"the path does not move from s = {s[first]:g} to {s[last]:g}: leave that part out, with "
                             "`during` and `then`, and wait where it is to wait")
 
 

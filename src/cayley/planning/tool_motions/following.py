@@ -46,8 +46,8 @@ _ALMOST = 0.02  # of the largest that the smallest singular value has on the way
 
 @dataclass(frozen=True, eq=False)
 class FollowedPath:
-    """How a tool is led along a `path`: the `posture` at `places` (k) of it, how far the tool is from it between them,
-    metres and radians together, and how far it may be."""
+    """The motion of joints that lead a tool along a `path`: the `posture` at `places` (k), the deviation of the tool
+    between them, metres and radians together, and the tolerance."""
 
     path: PosePath
     places: Array
@@ -118,10 +118,10 @@ class FollowedPath:
 
 def follow(machine: DrivenMechanism, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
            task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
-    """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
-    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. Of a motion
-    of poses, as `pose_spline` makes, s is the time, and the `joints` are a motion as it is. What a redundant arm has to
-    spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
+    """Lead a frame along a path without change of posture, from `start` (nq), a configuration near its beginning, with
+    deviations within the tolerance, metres and radians together. See `FollowedPath`. Of a motion of poses, as
+    `pose_spline` makes, s is the time, and the `joints` are a motion as it is. What a redundant arm has to spare serves
+    a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
 
     >>> import cayley as cy
     >>> from cayley.planning import straight_line
@@ -138,12 +138,12 @@ def follow(machine: DrivenMechanism, path: PosePath | Motion, frame: str, start:
     """
     tree = machine.tree
     if not isinstance(path, (PosePath, Motion)):
-        raise SignatureError(f"what is followed is a path of poses, as straight_line makes, or a motion of "
-                             f"poses, not {shown(path)}")
+        raise SignatureError(f"`path` must be a path of poses, such as straight_line returns, or a motion of poses, "
+                             f"not {shown(path)}")
     way = pose_path(path) if isinstance(path, Motion) else path
     at = checked_configuration(start, "the configuration to begin near", tree.nq)
     if not tolerance > 0:
-        raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
+        raise SignatureError(f"the tolerance of a path must be positive, not {tolerance}")
     places = _places(way, _FIRST)
     for left in reversed(range(_HALVINGS)):
         posture = continuous_posture(tree, way(places), frame, at, task=task, secondary=secondary)
@@ -223,7 +223,8 @@ def self_motion(machine: DrivenMechanism, start: ArrayLike, frame: str, secondar
     """
     tree = machine.tree
     if tree.nq != tree.nv:
-        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path moves them")
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which splines cannot interpolate: use "
+                               f"follow_path")
     if not (duration > 0 and steps >= 4):
         raise SignatureError(f"a motion takes a time > 0 in four steps or more, not {duration} s in {steps}")
     q = np.asarray(start, dtype=float)

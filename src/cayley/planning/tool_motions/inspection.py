@@ -35,7 +35,7 @@ _CHUNK = 32
 
 
 class Clearance(NamedTuple):
-    """How near a body comes to an obstacle: the smallest distance [m], zero or negative where they touch, and when
+    """Clearance of a body from an obstacle: the smallest distance [m], zero or negative where they touch, and its time
     [s]."""
 
     body: str
@@ -53,7 +53,7 @@ class SmallestSingularValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """The findings about a motion; made by `inspect_motion`.
+    """Findings about a planned motion; made by `inspect_motion`.
 
     times            (k) [s] at which it was looked at
     poses            (k, 4, 4) of every body, by name, in the root's frame
@@ -103,9 +103,10 @@ def inspect_motion(machine: DrivenMechanism, motion: Motion, *,
                    shapes: Mapping[str, ConvexShape | Sequence[ConvexShape]] | None = None,
                    obstacles: Mapping[str, ConvexShape | Sequence[ConvexShape]] | None = None, frame: str | None = None,
                    task: str | Sequence[bool] = "pose", step: float | None = None) -> Inspection:
-    """Look at a planned motion of a mechanism: `shapes` (spheres, capsules, boxes) have the names of the bodies that
-    they are fixed to, and `obstacles` names of their own, in the root's frame. Singular values are those of a `frame`
-    and a task. The default time step [s] gives two hundred steps. `machine.animate(motion, "move.gif")` shows it.
+    """Check a planned motion of a mechanism for clearance and singularities: `shapes` (spheres, capsules, boxes) have
+    the names of the bodies that they are fixed to, and `obstacles` names of their own, in the root's frame. Singular
+    values are those of a `frame` and a task. The default time step [s] gives two hundred steps.
+    `machine.animate(motion, "move.gif")` shows it.
 
     >>> import cayley as cy
     >>> from cayley.geometry.convex_shapes import Capsule, Sphere

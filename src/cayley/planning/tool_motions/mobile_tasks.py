@@ -162,7 +162,7 @@ def _driven(tree: Tree, program: SteeredProgram, start: Array, base: str, steeri
     """The motion of all coordinates along the program: base and steering as it says, wheels and castors as they roll,
     integrated, and all that no wheel needs at rest."""
     if tree.nq != tree.nv:
-        raise ModelError(f"{tree.name} has joints with quaternions, which are no polynomials")
+        raise ModelError(f"{tree.name} has joints with quaternions, which polynomials cannot interpolate")
     rolling = _Rolling(tree, program, base, steering)
     t, q = [0.0], [start]
     for a, b in pairwise(program.phase_times):
@@ -257,8 +257,8 @@ def _arm_motion(tree: Tree, q: Array, joints: tuple[str, ...], poses: ArrayLike,
     goals = np.asarray(poses, dtype=float)
     after = np.asarray([] if times is None else times, dtype=float)
     if goals.ndim != 3 or goals.shape[1:] != (4, 4) or after.shape != goals.shape[:1] or not len(goals):
-        raise ConventionError(f"the arm's task has poses (k, 4, 4) and as many times (k) after the hand-over, not "
-                              f"{goals.shape} and {after.shape}")
+        raise ConventionError(f"the arm's task must have poses (k, 4, 4) and as many times (k) after the hand-over, "
+                              f"not {goals.shape} and {after.shape}")
     if relative_to != "world":
         goals = np.asarray(pose_matrix(standing, own, relative_to, relative_to="world"), dtype=float) @ goals
     if not (after > 0).all():

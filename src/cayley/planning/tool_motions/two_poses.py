@@ -43,9 +43,8 @@ class JointPair(NamedTuple):
 def pick_and_place(machine: DrivenMechanism, first: ArrayLike, last: ArrayLike, frame: str, *, posture: str = "",
                    start: ArrayLike | None = None, law: str = "3-4-5", duration: float | None = None,
                    limits: MotionLimits | None = None) -> Motion:
-    """The motion that brings `frame` from rest at one pose (4, 4) to rest at another; configurations as of
-    `joint_pair`, law, duration and limits as of `point_to_point`. Without limits, those of the machine's description
-    hold.
+    """The motion that brings `frame` from rest at one pose (4, 4) to rest at another; `joint_pair` chooses the
+    configurations, and law, duration and limits are as for `point_to_point`. Without limits, those of the model hold.
 
     >>> import cayley as cy
     >>> arm = cy.load("puma560")
@@ -191,8 +190,8 @@ def motion_through_poses(mechanism: DrivenMechanism | Tree, poses: ArrayLike, fr
     """
     tree = tree_of(mechanism)
     if tree.nq != tree.nv and not tree.is_constrained:
-        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no polynomials: plan their "
-                               "rotations with `rotation_spline`")
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which polynomials cannot interpolate: plan "
+                               f"their rotations with `rotation_spline`")
     goals = np.asarray(poses, dtype=float)
     instants = np.asarray(times, dtype=float)
     if goals.ndim != 3 or goals.shape[1:] != (4, 4) or instants.shape != goals.shape[:1] or len(goals) < 2:

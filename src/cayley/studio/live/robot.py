@@ -257,7 +257,8 @@ class Robot:
     def _checked(self, q: ArrayLike) -> Array:
         given = np.asarray(q, dtype=float)
         if given.shape != (self.arm.nq,):
-            raise GeometryError(f"a configuration of {self.name} has the shape ({self.arm.nq},), not {given.shape}")
+            raise GeometryError(f"a configuration of {self.name} must have the shape ({self.arm.nq},), not "
+                                f"{given.shape}")
         check_configuration(self.arm.tree, given, limits=False)
         return given
 

@@ -67,7 +67,7 @@ def stopped(server: StudioServer) -> None:
 
 def _check_free(host: str, port: int) -> None:
     if not 0 < port < 65536:
-        raise ConventionError(f"a port is a number from 1 to 65535, not {port}")
+        raise ConventionError(f"a port must be a number from 1 to 65535, not {port}")
     with closing(socket.socket()) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -20,7 +20,7 @@ _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
 
 @dataclass(frozen=True)
 class Event(HoldsFunctions):
-    """Something to watch for: `function(t, *blocks)` changes its sign, `function(t, q, qd)` for mechanisms.
+    """An event of a simulation: `function(t, *blocks)` changes its sign, `function(t, q, qd)` for mechanisms.
 
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t,
     *blocks)`, if given, returns other blocks, (q, qd), there and then; effects that follow each other ever faster are

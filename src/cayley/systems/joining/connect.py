@@ -18,14 +18,14 @@ from cayley.systems.system import System
 
 
 class HasSystem(Protocol):
-    """A mechanism, say: what can be told to be a system."""
+    """An object that has a system, such as a mechanism."""
 
     def system(self) -> System: ...
 
 
 def connect(*systems: System | HasSystem, name: str | None = None, wires: Mapping[str, str] | None = None,
             solve_loops: bool = False) -> System:
-    """The system that some systems make when they are joined by the names of their ports.
+    """Connect systems by the names of their ports: outputs drive the inputs of the same name.
 
     `wires` joins what has different names: {"motor.speed": "arm.qd"}, input by output, each with the name of its
     system, or without where only one has such a port. Shapes and units must agree. Outputs that depend on each other

@@ -148,7 +148,8 @@ class AnalyticSolver:
         targets = checked_targets(target)
         own = self.neutral if reference is None else np.asarray(reference, dtype=np.float64)
         if own.shape[-1:] != self.neutral.shape or not np.isfinite(own).all():
-            raise SignatureError(f"a reference of {self.name} is {len(self.neutral)} finite numbers, not {reference!r}")
+            raise SignatureError(f"a reference of {self.name} must be {len(self.neutral)} finite numbers, not "
+                                 f"{reference!r}")
         batch = np.broadcast_shapes(targets.shape[:-2], own.shape[:-1])
         targets = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
         own = np.broadcast_to(own, (*batch, len(self.neutral))).reshape(-1, len(self.neutral))
@@ -282,5 +283,5 @@ def count_pose_equations(joints: int) -> PoseEquations:
     (16, 4, 12, 6, 'finitely many solutions')
     """
     if joints < 1:
-        raise ModelError(f"an arm has at least one joint, not {joints}")
+        raise ModelError(f"an arm must have at least one joint, not {joints}")
     return PoseEquations(joints)
