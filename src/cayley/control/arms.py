@@ -186,7 +186,8 @@ def positive_gains_of(values: ArrayLike, count: int, name: str, *, zero: bool = 
     """Gains (count) on which a proof of stability rests: more than zero, or at least zero."""
     given = gains_of(values, count, name, signed=True)
     if not ((given >= 0) if zero else (given > 0)).all():
-        raise SignatureError(f"the gains {name} must {'not be negative' if zero else 'be positive'}, not {shown(values)}")
+        wanted = "not be negative" if zero else "be positive"
+        raise SignatureError(f"the gains {name} must {wanted}, not {shown(values)}")
     return given
 
 

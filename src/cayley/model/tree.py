@@ -19,28 +19,8 @@ from cayley.errors import ModelError
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.findings import Remark, in_number
-from cayley.model.motors import (
-    ELASTIC,
-    GEARED,
-    REDUCED,
-    MotorParts,
-    has_motor,
-    motor_name,
-    motor_parts,
-    rotor_again,
-)
-from cayley.model.parts import (
-    Body,
-    Frame,
-    Friction,
-    Immutable,
-    Joint,
-    Loop,
-    Mimic,
-    NamedConfiguration,
-    Rotor,
-    frozen,
-)
+from cayley.model.motors import ELASTIC, GEARED, REDUCED, MotorParts, has_motor, motor_name, motor_parts, rotor_again
+from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, NamedConfiguration, Rotor, frozen
 from cayley.model.physical_bodies import check_possible
 from cayley.model.spring_kinds import LinearSpring, SpringKind
 from cayley.model.winding import Winding

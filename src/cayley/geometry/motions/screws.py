@@ -27,11 +27,7 @@ from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix, tu
 from cayley.geometry.rates.charts import chart, world_velocity_map, world_velocity_map_inverse
 from cayley.geometry.rates.points import acceleration_of_body_point, velocity_of_body_point
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.homogeneous import (
-    homogeneous_from_matrix,
-    normalize_homogeneous,
-    rotate_by_homogeneous,
-)
+from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix, normalize_homogeneous, rotate_by_homogeneous
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
 from cayley.geometry.scaling import direction

@@ -17,14 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
-from cayley.errors import (
-    ConventionError,
-    GeometryError,
-    ModelError,
-    SignatureError,
-    SingularityError,
-    UnreachableError,
-)
+from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnreachableError
 from cayley.geometry.batch import above_rounding
 from cayley.machines.arguments import batch_of, compiled, place
 from cayley.machines.walking import biped_equations as equations

@@ -21,11 +21,7 @@ from cayley.machines.arguments import DOWN, Masses
 from cayley.machines.linkages.four_bar import FourBar
 from cayley.machines.linkages.slider_crank import SlottedLever
 from cayley.model.tree import Tree
-from cayley.planning.synthesis.freudenstein import (
-    input_output_residual,
-    output_angles,
-    signed_lengths,
-)
+from cayley.planning.synthesis.freudenstein import input_output_residual, output_angles, signed_lengths
 from cayley.showing import brief
 
 Linkage = FourBar | SlottedLever

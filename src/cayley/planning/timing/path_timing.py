@@ -14,13 +14,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.geometry.batch import numbers
-from cayley.planning.driven import (
-    check_keeps_constraints,
-    checked_waypoints,
-    coordinates,
-    driven_motion,
-    driving_tree,
-)
+from cayley.planning.driven import check_keeps_constraints, checked_waypoints, coordinates, driven_motion, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.sequence import Standing
 from cayley.planning.splines.joint_paths import Path, along, grid_of, path_of, path_through, resolved
