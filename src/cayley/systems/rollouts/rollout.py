@@ -160,7 +160,7 @@ class Rollout:
 
         >>> from cayley.systems import System
         >>> decay = System("decay", state={"x": ""}, parameters={"k": 2.0}, derivative=lambda t, x, u, p: -p.k * x.x)
-        >>> square = kernel("()->()")(lambda x: x**2)
+        >>> square = cy.kernel("()->()")(lambda x: x**2)
         >>> found = decay.rollout(parameters=["k"]).gradient(1.0, terminal=square, step=0.01, steps=100)
         >>> bool(abs(found["k"] + 2 * np.exp(-4.0)) < 1e-7)
         True
