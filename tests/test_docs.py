@@ -85,6 +85,12 @@ def test_the_site_builds_without_warnings(built):
     assert built[1].endswith("exit status 0") and "WARNING" not in built[1] and "ERROR" not in built[1], built[1]
 
 
+def test_arguments_in_columns_are_a_list_in_the_reference(built):
+    page = (built[0] / "reference" / "cayley.html").read_text(encoding="utf-8")
+    for name in ("floating_base", "missing_mass", "trust", "arm.loops"):
+        assert re.search(rf"<li>\s*(<p>)?<code>{re.escape(name)}</code>: ", page), name
+
+
 def test_every_page_is_in_the_site(site):
     for page in PAGES:
         relative = page.relative_to(DOCS)

@@ -86,7 +86,7 @@ def test_comparisons_and_reports(arm, tmp_path):
 
 def test_files_that_cannot_be_written_are_named(arm, tmp_path, monkeypatch):
     fall = arm.simulate([0.3, 0.0], [0.0, 0.0], until=0.01)
-    with pytest.raises(UnsupportedError, match=r"a \.csv file, and 'fall\.xlsx' is none"):
+    with pytest.raises(UnsupportedError, match=r"a \.csv file, not 'fall\.xlsx'"):
         fall.to_csv(tmp_path / "fall.xlsx")
     with pytest.raises(ModelError, match="does not exist"):
         fall.to_csv(tmp_path / "no" / "fall.csv")

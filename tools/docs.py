@@ -228,8 +228,29 @@ def linked(docstring: str) -> str:
     return CITED.sub(lambda found: f"[({found[1]}){found[2] or ''}](../{found[3]}.md#eq-{found[1].lower()})", docstring)
 
 
+def listed(paragraph: str) -> str:
+    """A paragraph of two columns, names and their meanings, as a list of Markdown; any other as it is."""
+    lines = paragraph.strip("\n").split("\n")
+    found = re.match(r"(\S+(?: \S+)*) {2,}(?=\S)", lines[0])
+    if found is None or lines[0].startswith((">>>", "...", "- ")) or len(lines) < 2:
+        return paragraph
+    column = found.end()
+    if any(line[column - 2:column].strip() or line[column:column + 1].strip() == "" for line in lines):
+        return paragraph
+    items: list[str] = []
+    for line in lines:
+        name, meaning = line[:column].strip(), _without_tags(line[column:])
+        if name:
+            items.append(f"- {name if '`' in name else f'`{name}`'}: {meaning}")
+        else:
+            items[-1] += f" {meaning}"
+    return "\n".join(items)
+
+
 def fenced(docstring: str) -> str:
-    """Doctests between fences, and indented formulas with the empty lines around them that Markdown asks for."""
+    """Doctests between fences, columns of arguments as lists, and indented formulas with the empty lines around them
+    that Markdown asks for."""
+    docstring = "\n\n".join(map(listed, docstring.split("\n\n")))
     lines: list[str] = []
     inside = indented = False
     for line in docstring.split("\n"):

@@ -1,9 +1,9 @@
 """Cayley, a compiler for robot mechanisms.
 
-`load` reads a robot: the name of a model (`catalogue()` lists them), a URDF, an MJCF .xml or a TOML file;
-`Mechanism.from_dh` makes one from a Denavit-Hartenberg table, `Mechanism.of` from bodies and joints. The `Mechanism`
-that they give has forward kinematics (`pose`), Jacobians, inverse kinematics, dynamics, simulation, pictures and
-reports, for one state or a batch of states:
+`load` reads a robot: a name of the catalogue (`catalogue()` lists them), a URDF, xacro, SDF, MJCF .xml or TOML file.
+`Mechanism.from_dh` makes one from a Denavit-Hartenberg table, `Mechanism.of` from bodies and joints. A `Mechanism` has
+forward kinematics (`pose`), Jacobians, inverse kinematics, dynamics, simulation, pictures and reports, for one state or
+a batch of states:
 
 >>> import numpy as np, cayley as cy
 >>> arm = cy.load("panda")
@@ -11,7 +11,7 @@ reports, for one state or a batch of states:
 >>> arm.pose(q, "tool").shape, arm.gravity_forces(q).shape
 ((1000, 4, 4), (1000, 7))
 
-`kernel` compiles a function of your own, with the functions of mechanisms in it if you like:
+`kernel` compiles your own function, which may call the functions of mechanisms:
 
 >>> @cy.kernel("(7),(7)->(7)")
 ... def damped(q, qd):
@@ -19,13 +19,13 @@ reports, for one state or a batch of states:
 >>> damped(q, 0 * q).shape
 (1000, 7)
 
-`System` is anything with a state, inputs and outputs, a motor or a controller, and `connect` joins systems, mechanisms
-among them, by the names of their ports.
+A `System` has a state, inputs and outputs, such as a motor or a controller, and `connect` connects systems and
+mechanisms by the names of their ports.
 
-Packages: `cy.control` (motors, laws), `cy.machines` (parallel machines, linkages), `cy.planning` (motions in time),
-`cy.systems`, `cy.simulation`, `cy.geometry` (rotations, motions, inertia). To be imported by name: `cayley.model`
-(bodies, joints, files), `cayley.kinematics`, `cayley.dynamics` (methods, identification), `cayley.drawing`,
-`cayley.studio` (`write_report`: a robot as an HTML page).
+Packages: `cy.control` (motors, controllers), `cy.machines` (parallel machines, linkages), `cy.planning` (motions in
+time), `cy.systems`, `cy.simulation`, `cy.geometry` (rotations, motions, inertia). Other packages must be imported:
+`cayley.model` (bodies, joints, files), `cayley.kinematics`, `cayley.dynamics` (methods, identification),
+`cayley.drawing`, `cayley.studio` (`write_report`: a robot as an HTML page).
 """
 
 from importlib import import_module
@@ -73,7 +73,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
-    """Mechanisms, systems and packages are loaded when asked for: those who only compile do not wait for them."""
+    """Mechanisms, systems and packages are loaded at first use, so that `import cayley` is fast."""
     if name in _PACKAGES:
         return import_module(f"cayley.{name}")
     if name in ("System", "connect"):

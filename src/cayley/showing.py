@@ -143,7 +143,7 @@ def checked_place(path: str | os.PathLike[str], otherwise: str) -> Path:
     """Where a page can be written."""
     place = Path(path)
     if place.suffix.lower() not in PAGES:
-        raise ConventionError(f"a page is an .html file, and {place.name!r} is none: {otherwise}")
+        raise ConventionError(f"a page must be an .html file, not {place.name!r}: {otherwise}")
     if not place.absolute().parent.is_dir():
         raise ModelError(f"the folder {place.parent} does not exist: create it, or write the page elsewhere")
     return place

@@ -40,7 +40,7 @@ class Tabulated:
         """Write the table as a .csv file: a line of names, then a line a row, numbers to their last digit."""
         place = Path(path)
         if place.suffix.lower() != ".csv":
-            raise UnsupportedError(f"comma-separated values are written into a .csv file, and {place.name!r} is none")
+            raise UnsupportedError(f"comma-separated values need a .csv file, not {place.name!r}")
         if not place.absolute().parent.is_dir():
             raise ModelError(f"the folder {place.parent} does not exist: create it, or write the file elsewhere")
         table = self.to_columns()

@@ -326,7 +326,7 @@ def test_what_the_laws_are_not_for_is_named(arm):
         arm.control.adaptive(0.0, 1.0, 1.0, 1.0, payload="tool", parameters=["mass"])
     with pytest.raises(SignatureError, match="does not move"):
         arm.control.adaptive(0.0, 1.0, 1.0, 1.0, payload="base")
-    for bounds, what in [(3.0, "a pair"), (([0.0, 1.0], 2.0), r"are \(10\) or one"), (("low", 2.0), "numbers")]:
+    for bounds, what in [(3.0, "a pair"), (([0.0, 1.0], 2.0), r"be \(10\) or one"), (("low", 2.0), "numbers")]:
         with pytest.raises(SignatureError, match=what):
             arm.control.adaptive(0.0, 1.0, 1.0, 1.0, payload="tool", bounds=bounds)
     with pytest.raises(SignatureError, match="limits of forces"):

@@ -584,7 +584,7 @@ def test_wrong_gains_and_words_are_named():
         joint_control(2, "stiff", 1.0)
     with pytest.raises(SignatureError, match="wind_up must be positive"):
         joint_control(2, 1.0, 1.0, 1.0, wind_up=[1.0, 2.0, 3.0])
-    with pytest.raises(SignatureError, match="wind_up is a limit"):
+    with pytest.raises(SignatureError, match="wind_up limits integral action"):
         computed_torque(arm, 1.0, 1.0, wind_up=3.0)
     with pytest.raises(SignatureError, match="wind_up must be positive"):
         pd_with_gravity(arm, 1.0, 1.0, 1.0, wind_up=-3.0)

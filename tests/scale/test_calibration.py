@@ -63,7 +63,7 @@ def test_nonlinear_numbers_from_far_away(log):
 def test_what_cannot_be_told_apart_is_named(log):
     arm = cy.load("planar3r")
     still = {"q": np.zeros((50, 3)), "measured": np.zeros((50, 3))}
-    with pytest.raises(SingularityError, match=r"does not tell joint3.length.x, tool.length.x: "):
+    with pytest.raises(SingularityError, match=r"does not determine joint3.length.x, tool.length.x: "):
         calibrate(arm.pose.of("tool").with_parameters("joint2.length", "joint3.length", "tool.length"), still,
                   entries=POSITION)
 

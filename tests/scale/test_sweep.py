@@ -260,7 +260,7 @@ def test_points_that_cannot_be_are_said(tmp_path):
     for seed in (-1, None, 0.5):
         with pytest.raises(ConventionError, match="the seed must be a whole number"):
             Drawn(10, lambda random, count: {}, seed=seed)
-    with pytest.raises(SignatureError, match="a dictionary, not ndarray"):
+    with pytest.raises(SignatureError, match="a dictionary of columns, not ndarray"):
         sweep(lambda q: q, Drawn(10, lambda random, count: random.normal(size=(count, 2))))
     with pytest.raises(ConventionError, match="the number of bins must be a whole number"):
         Histogram(0.0, 1.0, 2.5)

@@ -56,7 +56,7 @@ def export(
     precision: Annotated[Precision | None, typer.Option(
         "--precision", show_default=False, help="Of C and CUDA (default: double, float for Arduino).")] = None,
     folder: Annotated[Path | None, option(
-        "--folder", "DIR", "Write a library of C there, with test vectors and what checks them.")] = None,
+        "--folder", "DIR", "Write a C library there, with test vectors and a program that checks them.")] = None,
     kernels: Annotated[list[str] | None, option(
         "--kernel", "NAME", "A function of the library: inverse-dynamics, pose:tool, jacobian:tool:body; may be given "
         "several times.")] = None,

@@ -126,7 +126,7 @@ def _print(design: FourBarDesign, found: dict[str, Any]) -> None:
                   f"condition {design.condition:.3g}", style="dim")
     for word, shift in (("input", design.input_shift), ("output", design.output_shift)):
         if shift:
-            console.print(f"the {word} link has a negative length: it stands at the angle plus 180 degrees")
+            console.print(f"the {word} link has a negative length: add 180 degrees to its angle")
     angles = found.get("transmission_angles", np.full(len(design.inputs), np.nan))
     degrees = np.degrees(np.stack([design.inputs, design.outputs, found["generated"], found["structural_error"],
                                    angles], axis=1))

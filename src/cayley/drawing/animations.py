@@ -54,7 +54,7 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, spe
     """
     place = Path(path)
     if place.suffix.lower() not in _WRITERS:
-        raise ConventionError(f"a moving picture is a {' or '.join(_WRITERS)}, and {place.name!r} is none")
+        raise ConventionError(f"a moving picture must be a {' or '.join(_WRITERS)}, not {place.name!r}")
     if not (np.isfinite(speed) and speed > 0):
         raise ModelError(f"the speed of a moving picture must be positive, not {shown(speed)}")
     if not place.absolute().parent.is_dir():

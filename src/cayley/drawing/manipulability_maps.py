@@ -1,11 +1,11 @@
 """Manipulability over two joints, or over a section of the workspace, with the singular configurations among them.
 
-Over two joints the others stand still, or follow from these if constraints tie them together. Over the section each
-place shows the best of the configurations that were found to reach it; that of a free base, afloat or on wheels, is
-seen from that base. The velocities of the frame are those by its drives. Singular configurations are found on lines
-through the space of the joints: where the smallest singular value has a minimum on a line, golden sections lead to it,
-and it counts if it is zero. Singularities that are single points, as redundant arms have, are met by no line and not
-shown. Source of the indices: Ruggiu (2.59)-(2.63), (2.76).
+In a map over two joints the others are fixed, or follow from these through constraints. Over the section each place
+shows the best of the configurations that were found to reach it; that of a free base, afloat or on wheels, is seen from
+that base. The velocities of the frame are those by its drives. Singular configurations are found on lines through the
+space of the joints: where the smallest singular value has a minimum on a line, golden sections lead to it, and it
+counts if it is zero. Singularities that are single points, as redundant arms have, are met by no line and not shown.
+Source of the indices: Ruggiu (2.59)-(2.63), (2.76).
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def chosen(tree: Tree, motion: MotionLike, times: int | ArrayLike) -> Played:
         wanted = np.atleast_1d(np.asarray(times, dtype=float))
     slack = _ROUNDING * max(abs(start), abs(end), end - start)
     if wanted.ndim != 1 or not wanted.size or not ((wanted >= start - slack) & (wanted <= end + slack)).all():
-        raise ModelError(f"the motion is from t = {start:.6g} to {end:.6g} s, and the instants are to be in it, not "
+        raise ModelError(f"the motion is from t = {start:.6g} to {end:.6g} s, and must contain the instants, not "
                          f"{shown(times)}")
     wanted = np.clip(wanted, start, end)
     return Played(wanted, at(wanted))

@@ -45,7 +45,7 @@ def numbers(value: ArrayLike, what: str) -> Array:
 
     >>> numbers(["one", 2], "the times")
     Traceback (most recent call last):
-    cayley.errors.SignatureError: the times are real numbers, not ['one', 2]
+    cayley.errors.SignatureError: the times must be real numbers, not ['one', 2]
     """
     try:
         found = np.array(value)

@@ -113,8 +113,8 @@ def rank_tolerance(tolerance: float | None, n: int, *data: ArrayLike) -> float:
 
 
 def agreement(tolerance: float | None, *data: ArrayLike) -> float:
-    """What an answer may miss of what is asked for: a thousand times the asked tolerance of ranks, or what the coarsest
-    of the numbers deserve."""
+    """Tolerance for the agreement of an answer with its data: a thousand times the tolerance of ranks, or of the
+    coarsest numbers."""
     return 1e3 * (above_rounding(_AGREEMENT, *data) if tolerance is None else tolerance)
 
 

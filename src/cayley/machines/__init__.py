@@ -1,4 +1,5 @@
-"""Machines that are no open trees: parallel machines and linkages, with their closed forms."""
+"""Machines with closed loops, wheels, legs and networks: parallel machines and linkages in closed form, rolling and
+walking robots."""
 
 from cayley.lazy_names import lazy_names
 

@@ -43,7 +43,7 @@ def batch_of(what: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
 
     >>> batch_of("crank angles", [0.0, 0.1], (3,))
     Traceback (most recent call last):
-    cayley.errors.SignatureError: crank angles have the shape (..., 3), not (2,)
+    cayley.errors.SignatureError: crank angles must have the shape (..., 3), not (2,)
     """
     values = np.asarray(given, dtype=float)
     if values.shape[values.ndim - len(core):] != core or values.ndim < len(core):

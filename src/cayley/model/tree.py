@@ -89,19 +89,17 @@ class Tree(Immutable):
            notes: Iterable[str | Remark] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
-        name      what it is called
-        bodies    `Body("link1", mass, center, inertia)` [kg, m, kg m^2]; the one that is the child of no joint is the
-                  root
-        joints    `Joint("joint1", parent, child, Revolute(), placement)`; the kinds are those of
-                  `cayley.model.joint_kinds`
-        frames    named frames on bodies, such as a tool: `Frame("tool", "link1", pose)`
-        gravity   acceleration of free fall in the axes of the root [m/s^2]
-        loops     what closes loops: `Loop("ring", frame, other frame, Revolute())`
+        name         the name of the mechanism
+        bodies       `Body("link1", mass, center, inertia)` [kg, m, kg m^2]; the root is the child of no joint
+        joints       `Joint("joint1", parent, child, Revolute(), placement)`, of the kinds in `cayley.model.joint_kinds`
+        frames       named frames on bodies, such as a tool: `Frame("tool", "link1", pose)`
+        gravity      acceleration of free fall in the axes of the root [m/s^2]
+        loops        joints that close loops: `Loop("ring", frame, other frame, Revolute())`
         constraints  rods, couplings and prescribed motions of joints, of the kinds in `cayley.model.constraint_kinds`
-        wheels    ready-made ones, `CarriedWheel("left", "chassis", position, radius)`, with bodies, joints and
-                  constraints of their own
-        actuated  the names of the joints that have a drive; see `actuated_joints` for what holds if nothing is said
-        source    where the model comes from notes     sentences for the report
+        wheels       `CarriedWheel("left", "chassis", position, radius)`, with bodies, joints and constraints
+        actuated     the names of the joints that have a drive; see `actuated_joints` for the default
+        source       the origin of the model
+        notes        sentences for the report
 
         To change a mechanism, do not build it anew from its parts: `with_joints`, `with_actuated`, `with_gravity`,
         `with_frame` and `with_payload` keep all else, and so do the functions of `changed_parts`, `locking`,

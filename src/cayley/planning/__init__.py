@@ -1,6 +1,6 @@
-"""Motions in time: splines, laws of motion, curves of rotations and poses, paths and their timing.
+"""Motion planning in time: splines, motion profiles, curves of rotations and poses, paths and their timing.
 
-Whatever plans gives a `Motion`; `arm.inverse_dynamics(*move(t))` is what it asks of the drives.
+Every planner returns a `Motion`; `arm.inverse_dynamics(*move(t))` gives the forces that it needs.
 """
 
 from cayley.lazy_names import lazy_names

@@ -1,7 +1,7 @@
 """Equations solved by iteration inside a kernel: a fixed number of steps, derivatives from the equations themselves.
 
-There are no branches in a kernel, so every state of a batch takes all steps; one whose residual is small enough stands
-still. How the solution changes with everything that the residual depends on follows from the implicit function theorem,
+There are no branches in a kernel, so every state of a batch takes all steps; one whose residual is small enough is
+kept. How the solution changes with everything that the residual depends on follows from the implicit function theorem,
 at the solution: no derivative goes through the steps.
 """
 
@@ -42,10 +42,10 @@ def newton(residual: Callable[..., Any], x0: Scalar, *parameters: Scalar, iterat
            tolerance: float = 1e-12) -> Root:
     """The x near `x0` where `residual(x, *parameters)` is zero, by at most `iterations` steps of Newton's method.
 
-    x is a number or an array, and the residual has its shape. A state stands still once no entry of its residual is
-    larger than `tolerance`, in the units of the residual. Where that is not reached, `converged` is false and x is as
-    far as the steps came: infinite or NaN if the equations were singular on the way. Derivatives of x by everything
-    that the residual depends on are those of the solution, by the implicit function theorem, to every order.
+    x is a number or an array, and the residual has its shape. A state is kept once no entry of its residual is larger
+    than `tolerance`, in the units of the residual. Where that is not reached, `converged` is false and x is as far as
+    the steps came: infinite or NaN if the equations were singular on the way. Derivatives of x by everything that the
+    residual depends on are those of the solution, by the implicit function theorem, to every order.
 
     >>> newton(lambda x, a: x * x - a, 1.0, 2.0).x.round(12)
     np.float64(1.414213562373)

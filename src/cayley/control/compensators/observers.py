@@ -42,7 +42,7 @@ def momentum_observer(arm: ArmLike, gain: ArrayLike, *, name: str = "momentum ob
     disturbance, and nothing winds up. Output `disturbance` [N m, N]; the state `impulse` (nv), zero if a start does not
     give it: it is p of an arm that starts at rest, and one that starts in motion is seen as pushed, for some 1 / gain.
     gain (nv) [1/s], or one for all, is the bandwidth. While a measurement is not finite, the disturbance of the joints
-    that feel it is zero and the state stands still; what it missed dies out with the gain.
+    that feel it is zero and the state is held; the resulting error decays with the gain.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")

@@ -49,8 +49,8 @@ def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate:
     at a frame (m, its first moment ux, uy, uz and the Euler tensor Jxx .. Jzz about the frame), or those that are
     named. `rate` (k), or one for all, is how fast they are learned; `bounds` (low, high) (k) of estimates.
 
-    Where a measurement or target is not finite the forces that depend on it are zero and the estimate stands still; it
-    also does while a force is beyond the `limits` (nv), which are then what acts: saturated drives do not wind it up.
+    Where a measurement or target is not finite the forces that depend on it are zero and the estimate is held. It is
+    also held while a force exceeds the `limits` (nv), which then act instead: saturated drives do not wind it up.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")

@@ -25,7 +25,7 @@ _UNITS = 64.0  # of rounding, for each joint: inertias that are nearer coincide
 
 
 def decoupled_control(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, name: str = "decoupled") -> System:
-    """Control along the principal axes of the inertia matrix, with gains for each and the arm as the model.
+    """Control along the principal axes of the inertia matrix, with gains for each.
 
     Inputs: `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them. Output:
     `tau` (nv). The gains, for the principal inertias from the smallest to the largest, or one for all, are parameters

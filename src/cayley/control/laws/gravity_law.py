@@ -1,4 +1,4 @@
-"""PD with gravity compensation: the arm stands still at the target only, and its energy says that it gets there.
+"""PD with gravity compensation: the arm rests at the target only, and its energy proves that it gets there.
 
     tau = kp (target - q) - kd qd + g(q)                        V = qd^T M qd / 2 + e^T kp e / 2        V' = -qd^T kd qd
     voltage = kp (target - q) - kd qd + g(q) / K_hat            the same with K_hat kp and K_hat (ke N + kd)

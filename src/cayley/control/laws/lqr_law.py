@@ -78,7 +78,7 @@ def lqr(arm: ArmLike, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayLike = 1
 def _law(tree: Tree, gain: Array, ki: Array, nominal: Array, leading: list[int], driven: list[int],
          wind_up: ArrayLike | None, name: str) -> System:
     if wind_up is not None and not ki.size:
-        raise SignatureError("wind_up is a limit of integral action, which is there with weights `integral`")
+        raise SignatureError("wind_up limits integral action, and so needs weights `integral`")
 
     def errors(u: Record) -> Array:
         return configuration_difference(tree, u.q, u.target)

@@ -123,7 +123,7 @@ def _directions(links: Links, number: int, moved: list[Movement], q: Array, qd: 
 
 
 def _single(link: Link, moved: Movement, q: Array) -> JointDirection:
-    """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
+    """A revolute or prismatic joint: its axis is fixed in the parent, so the link's own movement suffices."""
     s = link.subspace(q)[:3, 0]
     t = link.subspace(q)[3:, 0]
     dt = np.cross(moved.w, t)

@@ -131,7 +131,7 @@ def allowed_velocities(tree: Tree, q: ArrayLike, tolerance: float | None = None)
 
 
 def held_velocities(tree: Tree, A: Array, tolerance: float | None = None) -> Array:
-    """Free motions (nv, d) in which the actuated joints stand still, by all rows A (h, nv) of one state."""
+    """Free motions (nv, d) with the actuated joints fixed, by all rows A (h, nv) of one state."""
     structure = constraint_structure(tree)
     others = [k for k in range(tree.nv) if k not in tree.actuated_velocities]
     least = least_singular(tree.nv) if tolerance is None else tolerance
@@ -146,8 +146,8 @@ def determines(structure: ConstraintStructure, A: Array, chosen: Sequence[int]) 
 
 
 def free_with_held(tree: Tree, structure: ConstraintStructure, A: Array) -> tuple[int, tuple[str, ...]]:
-    """How many motions the drives command at one state with the rows A (h, nv), and the velocities that are left some
-    motion while all drives stand still."""
+    """The number of motions that the drives command at one state with the rows A (h, nv), and the velocities that can
+    move while all drives are fixed."""
     held = held_velocities(tree, A) / np.array(structure.lengths)[:, None]
     sizes = np.abs(held).max(axis=1, initial=0.0)
     moving = sizes > least_singular(tree.nv) * sizes.max(initial=0.0)

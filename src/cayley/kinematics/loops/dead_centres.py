@@ -55,8 +55,8 @@ class DeadCentres:
 
 
 def dead_centres(tree: Tree, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadCentres:
-    """The dead centres of a mechanism that has one degree of freedom, or has it while the joints `held` stand still, on
-    the curve of a closed configuration (nq), within the limits.
+    """The dead centres of a mechanism that has one degree of freedom, or has it with the joints `held` fixed, on the
+    curve of a closed configuration (nq), within the limits.
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = dead_centres(load_robot("slider_crank"), [0.0, 0.0, 0.0])

@@ -6,7 +6,7 @@ these do not see the branch plainly, in smaller and smaller parts of a sample, t
 At a dead centre of the inputs two branches meet and end; at a bifurcation branches cross, and the inputs are not held.
 Neither is passed; but where A_f has no determinant, a crossing between two steps is not seen. A step is good if the
 first correction is much smaller than the prediction, each correction much smaller than the one before, and det A_f has
-the same sign at all places. A state whose step was no good stands still."""
+the same sign at all places. A state whose step failed is kept."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class FittedPath:
 def fitted_path(curve: Callable[[Scalar], Array], wheelbase: float, tolerance: float, *,
                 steering_limit: float = np.pi / 2) -> FittedPath:
     """The path of a cart along a curve, `curve(u)` (2) for u from 0 to 1 in Python, which is traced and differentiated.
-    It starts ahead. `UnreachableError` where the curve jumps or stands still, or where its arcs would take more
-    steering than the limit [rad].
+    It starts ahead. `UnreachableError` where the curve jumps or has zero speed, or where its arcs need more steering
+    than the limit [rad].
 
     >>> half = fitted_path(lambda u: np.stack([np.cos(np.pi * u), np.sin(np.pi * u)]), wheelbase=0.5, tolerance=1e-6)
     >>> np.round(half.path.pieces, 6)

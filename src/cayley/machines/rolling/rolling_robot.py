@@ -139,7 +139,7 @@ class RollingRobot:
     @compiled("(),(),()->(2)")
     def steered(self, speed: Scalar, psi: Scalar, psid: Scalar) -> Array:
         """`steered(speed, psi, psid)`: u (..., 2) of a robot that one motor drives ahead while another turns the
-        bracket. Without bound where the castor's axle would have to stand still."""
+        bracket. Unbounded where the castor's axle would have to be at rest."""
         along = (self.axle + self.pivot) * np.sin(psi) + self.trail
         return self.wheel_rates((speed * np.cos(psi) - self.trail * psid) / along, speed)
 

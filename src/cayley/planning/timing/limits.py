@@ -166,7 +166,7 @@ class MotionLimits:
         return bool(all((getattr(self, kind) > 0.0).all() for kind in KINDS) and np.isfinite(self.acceleration).all())
 
     def inverse(self, kind: str) -> Array:
-        """One over the limits (n); 0 where there is none, and of a joint that must stand still."""
+        """One over the limits (n), 0 where there is none and for a joint that must not move."""
         if kind not in self._inverses:
             bounds = np.array(getattr(self, kind))
             self._inverses[kind] = np.divide(1.0, bounds, out=np.zeros_like(bounds), where=bounds > 0.0)
@@ -305,7 +305,7 @@ def speeds_at(motion: Motion, limits: MotionLimits, kinds: Sequence[str], t: Arr
 
 
 def _limiting(limits: MotionLimits, kind: str) -> Array:
-    """The joints (n) that have a limit of the kind: of a joint that must stand still, only that of effort counts."""
+    """The joints (n) that have a limit of the kind; of a joint that must not move, only the limit of effort counts."""
     bounds = getattr(limits, kind)
     return np.isfinite(bounds) & ((bounds > 0.0) | (kind == "effort"))
 

@@ -144,7 +144,7 @@ def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits
 
 
 def _check_goes_on(s: Array, slopes: Array) -> None:
-    """A path that stands still for a while has no fastest motion: how long it waits is not said."""
+    """Raise an error for a path that pauses: its waiting time is undefined, and so is the fastest motion."""
     stands = (slopes.reshape(len(slopes), -1) == 0.0).all(axis=1)
     if stands.any():
         first = int(stands.argmax())
@@ -177,7 +177,7 @@ def _check_moves(slopes: Array, limits: MotionLimits) -> None:
 
 
 def _of_joints(at: Sequence[Array], limits: MotionLimits, steps: Array) -> Limited:
-    """Accelerations and velocities, divided by their limits; a joint whose limit is zero stands still."""
+    """Accelerations and velocities, divided by their limits; a joint whose limit is zero does not move."""
     _, first, second = at[:3]
     m = first * limits.inverse("acceleration")
     velocity = first * limits.inverse("velocity")

@@ -54,8 +54,8 @@ def started(host: str, port: int | None) -> StudioServer:
         server = StudioServer(host=host, port=PORT if port is None else port, verbose=False)
     if not gates:
         stopped(server)
-        raise UnsupportedError("this version of viser listens in a way that cannot be guarded against pages of others: "
-                               "install one that the studio was tried with, 1.1")
+        raise UnsupportedError("this version of viser cannot be protected against requests from other pages: install "
+                               "version 1.1")
     return server
 
 
@@ -104,9 +104,9 @@ def _gated(host: str) -> Iterator[list[_Gate]]:
 def refusal(bound: str, hosts: list[str], origins: list[str]) -> str:
     """Reason to reject a request, by its Host and Origin (which only browsers send), or an empty text."""
     if len(hosts) != 1 or not _is_own(_name(hosts[0]), bound.lower()):
-        return "This studio is not called so: open it by the address that it printed, or start it with --host NAME."
+        return "Unknown host name: open the address that the studio printed, or start it with --host NAME."
     if len(origins) > 1 or any(origin.partition("://")[2].lower() != hosts[0].lower() for origin in origins):
-        return "This studio does not answer to pages of others."
+        return "The studio does not answer requests from other pages."
     return ""
 
 
