@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.solving.least_squares import Reflection, longest_first, put_back, reflection, square
 from cayley.compiler.solving.linear import exchanged
-from cayley.compiler.solving.rounding import Scale, beyond_rounding, no_pattern, rank_of
+from cayley.compiler.solving.rounding import Scale, beyond_rounding, no_pattern, rank_of, significant
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 
@@ -136,16 +136,23 @@ def _is_full(rows: Sequence[Sequence[Any]], ordinary: Scalar, n: int) -> Scalar:
     return beyond_rounding(square(y), ordinary * square(z), n)
 
 
-def null_basis(A: Array, rank: int | None = None, tolerance: float | None = None) -> Array:
+def null_basis(A: Array, rank: int | Array | None = None, tolerance: float | None = None) -> Array:
     """An orthonormal basis (..., n, d) of all x with A x = 0, of matrices of numbers (..., h, n) whose rows are about
-    one long. d is the largest of n - rank; a matrix of larger rank has columns of zeros first. With a `rank`, which is
-    that of all, the last n - rank singular vectors.
+    one long. d is the largest of n - rank; a matrix of larger rank has columns of zeros first. With a `rank`, of all or
+    of each, the last n - rank singular vectors.
 
     >>> null_basis(np.array([[3.0, 4.0]])).round(12).T
     array([[-0.8,  0.6]])
     """
     n = A.shape[-1]
-    ranks = rank_of(A, tolerance) if rank is None else np.full(A.shape[:-2], rank)
+    ranks = rank_of(A, tolerance) if rank is None else np.broadcast_to(rank, A.shape[:-2])
     first = int(ranks.min(initial=n))
     free = np.arange(first, n) >= ranks[..., None]
     return np.swapaxes(np.linalg.svd(A)[2][..., first:, :] * free[..., None], -1, -2)
+
+
+def row_space(A: Array, tolerance: float | None = None) -> Array:
+    """An orthonormal basis (r, n) of what the rows of a matrix of numbers (h, n) span, beside its largest singular
+    value."""
+    _, values, V = np.linalg.svd(A)
+    return V[:np.count_nonzero(significant(values, A.shape[-1], tolerance=tolerance))]

@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import check_rigid_drives
 from cayley.control.task_space.task_error import TaskMap, task_map
@@ -38,8 +39,6 @@ from cayley.kinematics.orientation import changing
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-
-_SINGULAR = 1e-10
 
 
 def error_matrix(Kp: ArrayLike, Kv: ArrayLike) -> Array:
@@ -189,7 +188,7 @@ def regular_solve(J: Array, x: Array) -> Array:
             f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: there must be as many velocities as "
             "outputs"
         )
-    bad = first_failure(~(regularity(J) <= max(_SINGULAR, 16 * float(np.finfo(J.dtype).eps))))
+    bad = first_failure(~(regularity(J) <= least_singular(J.shape[-1], J.dtype, exact=True)))
     if bad is not None:
         raise SingularityError(
             f"the Jacobian{place(bad)} is singular: the output cannot be accelerated in every direction there")

@@ -81,7 +81,7 @@ def of_error_dynamics(about: ErrorDynamics) -> Verdict:
     G = about.constraints.jacobian("d")(np.zeros(about.size))
     if not np.abs(about.constraints(np.zeros(about.size))).max(initial=0.0) <= _KEPT * max(1.0, np.abs(G).max()):
         raise SignatureError(f"this state of {about.name} does not keep its constraints")
-    free = null_basis(G, int(relative_rank(G)))
+    free = null_basis(G, relative_rank(G))
     if not np.abs(G @ about.A @ free).max(initial=0.0) <= _KEPT * np.abs(G).max() * max(1.0, np.abs(about.A).max()):
         raise UnsupportedError(f"the derivative of {about.name} does not keep its constraints")
     if not free.shape[1]:

@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from cayley.compiler.solving.rounding import least_singular, significant
+from cayley.compiler.solving.null_space import null_basis, row_space
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
 from cayley.dynamics.identification.regressor import JOINT_TERMS, RegressorModel
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
@@ -150,16 +151,12 @@ def _twists_seen(R: Array, p: Array) -> Array:
 
 
 def _span(rows: Array) -> Array:
-    if not rows.size:
-        return np.zeros((0, rows.shape[1]))
-    _, sizes, basis = np.linalg.svd(triangular(rows), full_matrices=False)
-    return basis[significant(sizes, rows.shape[1])]
+    return row_space(triangular(rows)) if rows.size else np.zeros((0, rows.shape[1]))
 
 
 def _null_space(rows: Array) -> Array:
     """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1: rows may be rounding."""
-    _, sizes, basis = np.linalg.svd(triangular(rows))
-    return basis[int((sizes > least_singular(rows.shape[1])).sum()):].T
+    return null_basis(triangular(rows))
 
 
 def _restricted(basis: Array, kept: Array) -> Array:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import logm
 
+from cayley.compiler.solving.rounding import significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError
@@ -26,7 +27,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-_UNEXCITED = 1e-10
+_UNEXCITED = 1e-10  # of the strongest combination of samples: what noise hides of the weakest
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,7 @@ def identified_coefficients(model: StateSpace) -> IdentifiedCoefficients:
     n = inputs
     force = found.B[..., n:, :]
     sizes = np.linalg.svd(force, compute_uv=False)
-    lost = first_failure(sizes[..., -1] > _UNEXCITED * sizes[..., 0])
+    lost = first_failure(significant(sizes, n).all(axis=-1))
     if lost is not None:
         raise SingularityError(f"the model{place(lost)} has a force that accelerates nothing: its inertia is infinite")
     inverse = np.linalg.inv(force)

@@ -169,7 +169,7 @@ def _sought(frame: MovingFrame | _Rows, near: Array, names: tuple[str, ...],
     slopes = _slopes(frame, products, samples)
     scales = np.linalg.norm([_gradients(q, products) for q in samples], axis=(0, 2))
     own = slopes / scales
-    combinations = null_basis(own, int(relative_rank(own)))
+    combinations = null_basis(own, relative_rank(own))
     return [LevelFunction(names, tuple((float(c), products[k]) for k, c in enumerate(row) if c))
             for row in _echelon(combinations.T / scales * scales.max())]
 

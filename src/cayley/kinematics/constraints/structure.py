@@ -262,8 +262,7 @@ def _followers(tree: Tree, A: Array, rank: int) -> Sequence[int]:
     driven = set(tree.actuated_velocities)
     least = least_singular(A.shape[1])  # a column of rounding errors is none
     for column in sorted(reversed(range(A.shape[1])), key=driven.__contains__):
-        values = np.linalg.svd(A[:, [*found, column]], compute_uv=False)
-        if len(found) < rank and np.count_nonzero(values > least) > len(found):
+        if len(found) < rank and rank_of(A[:, [*found, column]], least) > len(found):
             found.append(column)
     return found
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.null_space import null_basis
-from cayley.compiler.solving.rounding import least_singular, rank_of
+from cayley.compiler.solving.null_space import null_basis, row_space
+from cayley.compiler.solving.rounding import least_singular, rank_of, relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, ConventionError, SingularityError, UnreachableError
 from cayley.kinematics.constraints.actuated_motion import check_untimed
@@ -110,7 +110,7 @@ def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | S
     held = _held(here, scale[:, None] * held_velocities(tree, constraint_jacobian(tree, at), tolerance), least)
     lost = _complement(here.X, elsewhere.span, least) if _rank(here.X, least) < elsewhere.output else None
     stands = here.N @ _null(here.X, least)
-    idle = _range(stands[places].T / scale[places], least) if lost is not None else np.zeros((0, len(places)))
+    idle = row_space(stands[places].T / scale[places], least) if lost is not None else np.zeros((0, len(places)))
     more = len(held.gained) + len(held.passive) > elsewhere.held
     blocked = more and _rank(here.Q, least) < elsewhere.input
     none = np.zeros((0, len(worth)))
@@ -170,7 +170,7 @@ def _elsewhere(tree: Tree, rows: Callable[[Array], Array], places: Sequence[int]
                    for closure in sample.closures]
         found = [_parts(tree, q, rows, places, worth, scale, tolerance) for q in samples]
         generic = [each for each in found if each.N.shape[1] == left] or found
-        span = _range(np.concatenate([each.X for each in generic], axis=1).T, tolerance).T
+        span = row_space(np.concatenate([each.X for each in generic], axis=1).T, tolerance).T
         return _Elsewhere(max(_rank(each.X, tolerance) for each in generic),
                           max(_rank(each.Q, tolerance) for each in generic),
                           min(left - _rank(each.Q, tolerance) for each in generic), span)
@@ -203,12 +203,6 @@ def _rank(A: Array, tolerance: float) -> int:
 
 def _null(A: Array, tolerance: float) -> Array:
     return null_basis(A, tolerance=tolerance * max(1.0, float(np.linalg.norm(A, 2)) if A.size else 0.0))
-
-
-def _range(rows: Array, tolerance: float) -> Array:
-    """An orthonormal basis of what rows span, as rows."""
-    _, values, V = np.linalg.svd(rows)
-    return V[:np.count_nonzero(values > tolerance * values.max(initial=1e-300))]
 
 
 def _complement(A: Array, span: Array, tolerance: float) -> Array:
@@ -326,11 +320,8 @@ def across(X: Array, Q: Array) -> tuple[Array, Array]:
     """Jx (..., r, k) and Jq (..., r, m) with Jx X = Jq Q, of X (..., k, d) and Q (..., m, d); r is the most of all
     configurations, and rows that are too many are zero."""
     both = np.concatenate([X, Q], axis=-2)
-    U, values, _ = np.linalg.svd(both)
-    rank = np.count_nonzero(values > _least_of(both) * values.max(axis=-1, keepdims=True, initial=0.0), axis=-1)
-    first = int(rank.min(initial=both.shape[-2]))
-    kept_rows = np.arange(first, both.shape[-2]) >= rank[..., None]
-    rows = np.swapaxes(U[..., :, first:] * kept_rows[..., None, :], -1, -2)
+    rank = relative_rank(both, tolerance=_least_of(both))
+    rows = np.swapaxes(null_basis(np.swapaxes(both, -1, -2), rank), -1, -2)
     k = X.shape[-2]
     return rows[..., :k], -rows[..., k:]
 

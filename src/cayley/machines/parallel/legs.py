@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.solving.definite import only_where
+from cayley.compiler.solving.null_space import row_space
 from cayley.compiler.solving.rounding import beyond_rounding, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError
@@ -72,7 +73,7 @@ def parallel_singularity(Jx: ArrayLike, Jq: ArrayLike, *, lengths: ArrayLike = 1
     rank = int(significant(values, rows.shape[1], tolerance=tolerance).sum())
     gained = V[rank:] / worth
     stuck = _stuck(scaled, drives, tolerance)
-    lost = _directions(scaled[stuck], tolerance) / worth
+    lost = row_space(scaled[stuck], tolerance) / worth
     inverse = bool(stuck.any())
     direct = len(gained) > 0
     kind: Literal["regular", "inverse", "direct", "combined"] = (
@@ -118,14 +119,6 @@ def actuator_rates(Jx: Array, Jq: Array, rates: Array, machine: str, *, worth: A
 def _stuck(Jx: Array, Jq: Array, tolerance: float | None = None) -> Array:
     largest = np.broadcast_to(np.abs(Jx).max(axis=(-2, -1), initial=0.0)[..., None], (*Jq.shape[:-1], 1))
     return ~significant(np.concatenate([np.abs(Jq), largest], axis=-1), Jx.shape[-1], tolerance=tolerance)[..., :-1]
-
-
-def _directions(rows: Array, tolerance: float | None) -> Array:
-    """A basis (l, k) of what rows span."""
-    if not len(rows):
-        return rows
-    _, values, V = np.linalg.svd(rows)
-    return V[:int(significant(values, rows.shape[1], tolerance=tolerance).sum())]
 
 
 def _normal(rows: Array) -> Array:

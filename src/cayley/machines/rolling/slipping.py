@@ -160,7 +160,7 @@ def _least(A: Array, f: Array, places: list[slice]) -> tuple[float, list[bool]]:
     would have to pull, if they cannot."""
     least = least_singular(len(f))
     found = np.linalg.lstsq(A.T, f, rcond=least)[0]
-    N = null_basis(A.T, int(relative_rank(A.T, tolerance=least)))
+    N = null_basis(A.T, relative_rank(A.T, tolerance=least))
     rows = np.concatenate([np.arange(place.start, place.stop) for place in places])
     spread = np.linalg.svd(N[rows], full_matrices=False)
     N = N @ spread[2].T[:, spread[1] > least]  # those of the family that contacts notice

@@ -146,7 +146,7 @@ def slider_dyads(poses: ArrayLike, *, moving_on: Sequence[ArrayLike] = ()) -> tu
         raise SignatureError(f"{len(given)} poses and {len(moving_on)} lines: four determine a slider")
     scale, centre, rows = _scaled_rows(given)
     own = np.array(rows)[:, 3:]  # a, a.w, a x w, a3
-    basis = null_basis(own, int(relative_rank(own)))
+    basis = null_basis(own, relative_rank(own))
     if basis.shape[1] != 5 - len(given):
         raise SingularityError("the poses leave infinitely many points that stay on a line: change one")
     if not moving_on:
