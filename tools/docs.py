@@ -10,6 +10,7 @@ nothing from elsewhere, and their search works from the disk.
 from __future__ import annotations
 
 import doctest
+import gc
 import html
 import inspect
 import re
@@ -89,7 +90,7 @@ class ReferencePage:
 
 def _public_names() -> Iterator[str]:
     """The names of `cayley`, each once and the most used first; `Mechanism` with all that it inherits."""
-    public = griffe.load("cayley", search_paths=[str(SOURCE.parent)]).exports or []
+    public = griffe.load("cayley", search_paths=[str(SOURCE.parent)], submodules=False).exports or []
     names = [name for name in map(str, public) if name not in FIRST]
     yield "::: cayley\n    options: {members: false}\n"
     for name in (*FIRST, *names):
@@ -271,4 +272,5 @@ def _without_tags(line: str) -> str:
 
 if __name__ == "__main__":
     folder = sys.argv[1:] or [str(ROOT / "build" / "site")]
+    gc.disable()  # all modules and pages live until the end
     cli(["build", "--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", *folder])

@@ -308,8 +308,8 @@ def test_symbols_are_used_and_documented_under_their_names(symbol):
     root, last = Path(cayley.__file__).parent, path.split(".")[-1]
     own = (root.joinpath(*module.split(".")[1:]).with_suffix(".py"), Path(symbol_names.__file__))
     files = [file for folder in (root, Path(__file__).parents[1]) for file in folder.rglob("*.py") if file not in own]
-    users = [file for file in files if re.search(rf"\b{last}\b", file.read_text(encoding="utf-8"))]
-    assert users, f"{last} is used nowhere"
+    used = any(re.search(rf"\b{last}\b", file.read_text(encoding="utf-8")) for file in files)
+    assert used, f"{last} is used nowhere"
     owner = getattr(import_module(module), path.split(".")[0])
     said = " ".join(str(part.__doc__) for part in (counterpart(symbol), owner, import_module(module))).lower()
     words = [

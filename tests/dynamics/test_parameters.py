@@ -54,7 +54,7 @@ def built(tree, names, values):
 
     made = Mechanism.of(tree.name, map(body, tree.bodies), map(joint, tree.joints), frames=map(frame, tree.frames),
                         gravity=entries("gravity", "xyz", tree.gravity))
-    return made.including(*tree.tree.included)
+    return made.including(*getattr(tree, "tree", tree).included)
 
 
 def other_values(parameters, seed=0):

@@ -127,7 +127,8 @@ def close(found, wanted, tolerance=1e-9):
 
 def moved(tree, q, v, t):
     """The configuration after a time at a constant velocity, by the joints' own steps."""
-    places = zip(tree.joints, tree.tree.q_slices, tree.tree.v_slices, strict=True)
+    tree = getattr(tree, "tree", tree)  # of a mechanism its own
+    places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
     parts = [j.motion.step(q[a], v[b] * t) for j, a, b in places if j.motion.nq]
     return np.concatenate(parts)
 
@@ -212,11 +213,11 @@ def test_a_plain_class_with_an_axis_is_right_about_every_axis():
 
 @every_kind
 def test_kinematics(word):
-    tree, ((q, v, vd), _) = arm(word), state(word)
+    tree, ((q, v, vd), _) = arm(word).tree, state(word)
     product = np.eye(4)
-    for joint, own in zip(tree.joints, tree.tree.q_slices, strict=True):
+    for joint, own in zip(tree.joints, tree.q_slices, strict=True):
         product = product @ joint.placement @ placed(*joint.motion.pose(q[own]))
-    pose = product @ tree.tree.frame("tool").pose
+    pose = product @ tree.frame("tool").pose
 
     def path(x):
         return frame_pose(tree, x, "tool").matrix
@@ -264,7 +265,7 @@ def by_every_method(methods, tree, function, *arguments):
     found = {}
     for name, method in methods.items():
         try:
-            found[name] = method.text(tree, function)(*arguments)
+            found[name] = method.text(tree.tree, function)(*arguments)
         except UnsupportedError as error:
             assert "'middle'" in str(error), error
     return found
@@ -291,7 +292,7 @@ def test_dynamics(word):
     C = tree.coriolis_matrix.evaluate(NUMPY, q, v)
     close(tree.gravity_forces.evaluate(NUMPY, q), gravity)
     close(C @ v, weightless)
-    skew = slope(tree, partial(inertia_matrix, minimal_links(tree)), q, v) - C - C.T
+    skew = slope(tree, partial(inertia_matrix, minimal_links(tree.tree)), q, v) - C - C.T
     assert np.abs(skew).max() < 1e-8 * np.abs(M).max()
     close(tree.kinetic_energy.evaluate(NUMPY, q, v), free.kinetic_energy)
     moving = [k for k, joint in enumerate(tree.joints) if joint.motion.nv]
@@ -304,16 +305,16 @@ def test_dynamics(word):
 @every_kind
 def test_derivatives(word):
     tree, ((q, v, vd), free) = arm(word), state(word)
-    forces, D = partial(inverse_dynamics, minimal_links(tree)), free.inertia_matrix
+    forces, D = partial(inverse_dynamics, minimal_links(tree.tree)), free.inertia_matrix
     P = np.stack([slope(tree, lambda x: forces(x, v, vd), q, unit) for unit in np.eye(tree.nv)], axis=1)
     V = np.stack([forces(q, v + h, vd) - forces(q, v - h, vd) for h in np.eye(tree.nv)], axis=1) / 2
     methods = {name: LINEARISED[name] for name in ("algorithm-7.1", "plain-algorithm-7.1", "differentiation")}
     for method, (found_D, found_V, found_P) in by_every_method(methods, tree, "sensitivities", q, v, vd).items():
         for found, wanted in ((found_D, D), (found_V, V), (found_P, P)):
             assert_allclose(found, wanted, rtol=0, atol=1e-8 * max(1.0, np.abs(wanted).max()), err_msg=method)
-    assert default_method(tree) == ("algorithm-7.1" if all(part.constant_subspace for part in EVERY[word].elementary)
-                                    else "differentiation")
-    found = forward_derivatives_text(tree)(q, v, forces(q, v, vd))
+    constant = all(part.constant_subspace for part in EVERY[word].elementary)
+    assert default_method(tree.tree) == ("algorithm-7.1" if constant else "differentiation")
+    found = forward_derivatives_text(tree.tree)(q, v, forces(q, v, vd))
     close(found.qdd, vd, 1e-10)
     close(found.by_q, -np.linalg.solve(D, P), 1e-7)
 
@@ -329,7 +330,7 @@ def test_base_parameters(word):
     states = [(tree.random_configuration(seed=random), *random.normal(size=(2, tree.nv))) for _ in range(count)]
     stacked = np.concatenate([model.text(*one) for one in states])
     assert len(base.names) == np.linalg.matrix_rank(stacked, tol=1e-9 * np.abs(stacked).max())
-    close(model.text(q, v, vd) @ model.values, inverse_dynamics(minimal_links(tree), q, v, vd), 1e-11)
+    close(model.text(q, v, vd) @ model.values, inverse_dynamics(minimal_links(tree.tree), q, v, vd), 1e-11)
 
 
 # Motion in time
@@ -339,8 +340,8 @@ def test_base_parameters(word):
 def test_motion_in_time(word):
     tree, ((q, v, _), _) = arm(word), state(word)
     found = tree.simulate(q, v, until=0.4, rtol=1e-10, progress=False)
-    energy = [
-        total_energy(minimal_links(tree), a, b) for a, b in ((found.q[0], found.qd[0]), (found.q[-1], found.qd[-1]))]
+    links = minimal_links(tree.tree)
+    energy = [total_energy(links, found.q[k], found.qd[k]) for k in (0, -1)]
     close(energy[1], energy[0], 1e-8)
     rolled = tree.rollout(method="rk4")(q, v, step=2e-3, steps=200, every=200)
     close(rolled.q[-1], found.q[-1], 1e-6)
@@ -376,7 +377,7 @@ def test_other_formats_hold_it_or_refuse_it_by_name(word, ending, tmp_path):
         assert "middle" in str(error)
         return
     again = cy.load(tmp_path / f"arm.{ending}").tree
-    close(frame_pose(again, q, "tool").matrix, frame_pose(tree, q, "tool").matrix, 1e-10)
+    close(frame_pose(again, q, "tool").matrix, frame_pose(tree.tree, q, "tool").matrix, 1e-10)
 
 
 @every_kind

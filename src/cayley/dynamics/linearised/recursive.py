@@ -8,6 +8,8 @@ spec R8.6.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cayley.compiler.derivatives.derivative import jacobian
@@ -15,7 +17,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.augmented_links import inverse_dynamics
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
-from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables
+from cayley.kinematics.jacobians.general_jacobian import of_own_variables
 
 
 def perturbed_forces(links: Links, q: Array, qd: Array, qdd: Array, dq: Array, dqd: Array, dqdd: Array) -> Array:
@@ -28,20 +30,25 @@ def perturbed_forces(links: Links, q: Array, qd: Array, qdd: Array, dq: Array, d
     >>> perturbed_forces(serial_chain(load_robot("s1_g1")), *nominal, *perturbation).round(10)
     array([-4.95551671, 2.29211636])
     """
+    return _recursion(links)(np.zeros(1), q, qd, qdd, dq, dqd, dqdd)
+
+
+def _recursion(links: Links) -> Callable[..., Array]:
     def along(size: Array, *state: Array) -> Array:
         moved = [x + size[0] * change for x, change in zip(state[:3], state[3:], strict=True)]
         return jacobian(inverse_dynamics(links, *moved), size)[:, 0]
 
-    return on_its_own_variables(along, (links.nv,), np.zeros(1), q, qd, qdd, dq, dqd, dqdd, inside=links.has_symbols)
+    return of_own_variables(along, (links.nv,), [1, *6 * [links.nv]], inside=links.has_symbols)
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (n, n): the recursion once for each column."""
     n = links.nv
     none = np.zeros(n)
+    forces = _recursion(links)
     columns = []
     for place in (2, 1, 0):
         units = [[unit if k == place else none for k in range(3)] for unit in np.eye(n)]
         columns.append(
-            np.stack([perturbed_forces(links, q, qd, qdd, *unit) for unit in units], axis=1) if n else np.zeros((0, 0)))
+            np.stack([forces(np.zeros(1), q, qd, qdd, *unit) for unit in units], axis=1) if n else np.zeros((0, 0)))
     return Sensitivities(*columns)

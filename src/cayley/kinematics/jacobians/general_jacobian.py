@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.algebras.interpret import NUMPY
+from cayley.compiler.algebras.interpret import NUMPY, interpret
 from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.implied_values import plain
 from cayley.compiler.tracing.inline import with_own_variables
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import SignatureError
@@ -366,13 +367,22 @@ def derivatives(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool
 def on_its_own_variables(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool = False) -> Array:
     """A text that differentiates by its arrays (n), on numbers or inside a trace: it is given variables of its own, as
     those of the caller may be constants, or equal to one another. Its result has the `shape`."""
+    return of_own_variables(text, shape, [len(array) for array in arrays], inside=inside)(*arrays)
+
+
+def of_own_variables(text: Text, shape: tuple[int, ...], sizes: Sequence[int], *, inside: bool = False) -> Text:
+    """The function that calls such a text on arrays of these sizes, traced once."""
     if inside:
-        return with_own_variables(text, arrays)
-    names = [f"x{k}" for k in range(len(arrays))]
-    signature = ",".join(f"({len(array)})" for array in arrays) + f"->({','.join(map(str, shape))})"
+        return lambda *arrays: with_own_variables(text, arrays)
+    names = [f"x{k}" for k in range(len(sizes))]
+    signature = ",".join(f"({size})" for size in sizes) + f"->({','.join(map(str, shape))})"
     traced = kernel(signature, name="derivatives", inputs=names)(text)
-    symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
-    return traced(*arrays) if symbolic else traced.evaluate(NUMPY, *arrays)
+
+    def called(*arrays: Array) -> Array:
+        symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
+        return traced(*arrays) if symbolic else interpret(plain(traced.traced()), NUMPY, *arrays)[0]
+
+    return called
 
 
 def configuration_rate_map(tree: Tree, q: Array) -> Array:

@@ -228,7 +228,7 @@ class OpenNetwork:
     def forward_dynamics(self, q: Array, qd: Array, tau: Array, loads: Array) -> Array:
         """`forward_dynamics(q, qd, tau, loads)`: the accelerations (nv) that the terminal equations leave; NaN where a
         motion of the joints moves no mass, which is named where one state is asked for."""
-        M, h, gravity, jacobian = self.reduced(q, qd)
+        M, h, gravity, jacobian = reduced(self.equations(q, qd), self.joint_map(q, qd), qd)
         return only_where(is_definite(M), ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1)))
 
     @property
