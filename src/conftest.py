@@ -1,7 +1,6 @@
 """Names that doctests of docstrings may use.
 
-The pages of docs/ and the README get nothing: they run as they are pasted.
-"""
+The pages of docs/ and the README get nothing: they run as they are pasted."""
 
 import numpy as np
 import pytest

@@ -6,8 +6,7 @@ from cayley.wording import printable
 class CayleyError(Exception):
     """Base of every error that Cayley raises on purpose.
 
-    Messages quote files: nothing in them reaches a terminal as a command.
-    """
+    Messages quote files: nothing in them reaches a terminal as a command."""
 
     def __str__(self) -> str:
         return printable(super().__str__())

@@ -3,8 +3,7 @@
 Vibrations that are faster than the step keep their energy, so that no estimate of an error could choose the step: its
 length is `max_step`, and less only where forces jump, as a damper's between teeth that meet. Each step is solved by
 Newton's method with a Jacobian from differences, which is made anew when the convergence asks for it; between its ends
-the motion is the polynomial of collocation. `systems/fixed_steps/gauss.py` describes the quantities that are kept.
-"""
+the motion is the polynomial of collocation. `systems/fixed_steps/gauss.py` describes the quantities that are kept."""
 
 from __future__ import annotations
 

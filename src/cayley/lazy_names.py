@@ -1,8 +1,7 @@
 """Packages whose names are imported when they are first asked for (PEP 562), and former names of packages and classes.
 
 The names of a package stand in its stub, `__init__.pyi`, as ordinary imports, which editors and type checkers read too.
-A name that has been changed works for one more version, with a DeprecationWarning that says the new one.
-"""
+A name that has been changed works for one more version, with a DeprecationWarning that says the new one."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ def lazy_names(package: str, file: str,
     """`__getattr__` and `__dir__` for the package of a name and the file of its `__init__`.
 
     The package's modules are there too, without an import of their own. `former` gives the new names of former ones:
-    {"old": "new"} in the same package, {"old": "planning.new"} in another package of Cayley.
-    """
+    {"old": "new"} in the same package, {"old": "planning.new"} in another package of Cayley."""
     stub = Path(file).with_suffix(".pyi")
     folder = stub.parent
 

@@ -1,8 +1,7 @@
 """Ordinary differential equations x' = rate(t, x), integrated with error control by SciPy's solvers.
 
 What comes back says whether the end was reached and, if not, how far it went and why: a step that would have to be
-smaller than the spacing of numbers, or a rate that is no number at the start.
-"""
+smaller than the spacing of numbers, or a rate that is no number at the start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
 """The command line `cayley`: one module a command.
 
-What a command needs is imported when it runs, so that help and completion are quick.
-"""
+What a command needs is imported when it runs, so that help and completion are quick."""

@@ -1,8 +1,7 @@
 """The command `cayley`: the table of its commands, and the handling of errors.
 
 Exit codes: 0 done, 1 the answer is no or an input is wrong (the message says which), 2 the command was not understood,
-3 a bug in Cayley.
-"""
+3 a bug in Cayley."""
 
 from __future__ import annotations
 
@@ -89,8 +88,7 @@ def cayley_command(
     1  the answer is no, or an input is wrong: the message says which
     2  the command was not understood
     3  a bug in Cayley (CAYLEY_TRACEBACK=1 shows where)
-    ```
-    """
+    ```"""
 
 
 app.callback(help=_help(cayley_command))(cayley_command)

@@ -1,7 +1,6 @@
 """`cayley check`: list all errors and warnings of a model file.
 
-If a file cannot be read as a whole, its format reads its parts one by one, if it can.
-"""
+If a file cannot be read as a whole, its format reads its parts one by one, if it can."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=co
     cayley check my_robot.urdf
     cayley check my_robot.toml --strict
     cayley check my_robot.xml --json
-    ```
-    """
+    ```"""
     with working(f"reading {file.name}"):
         found: Problems = examine(file)
     good = not found.errors and not (strict and found.warnings)

@@ -65,8 +65,7 @@ def control(
     cayley control planar2r --law computed-torque --ki 200 --rate 1000 --late 1 --payload 0.5 --report control.html
     cayley control planar2r --law workspace-pd --set "task=1 1 0 0 0 0" --q "0.2 1" --target "0.6 0.8"
     cayley control planar2r
-    ```
-    """
+    ```"""
     arm = load(robot)
     check_moves(arm)
     if not law:

@@ -38,8 +38,7 @@ def counts(robot: Robot,
     cayley counts puma560
     cayley counts panda --function inertia_matrix
     cayley counts planar3r --tables
-    ```
-    """
+    ```"""
     if function not in FUNCTIONS:
         raise typer.BadParameter(f"{function!r} is none of {', '.join(FUNCTIONS)}", param_hint="--function")
     arm = load(robot)

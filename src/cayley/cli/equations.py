@@ -35,8 +35,7 @@ def equations(
     cayley equations slider_crank --symbols --formulation minimal
     cayley equations planar3r --latex --output planar3r.tex
     cayley equations puma560 --json
-    ```
-    """
+    ```"""
     arm = load(robot)
     with working(f"equations of {arm.name}"):
         found = arm.equations(parameters="symbols" if symbols else "numbers",

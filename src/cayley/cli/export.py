@@ -84,8 +84,7 @@ def export(
     cayley export planar3r --function inertia_matrix --language latex
     cayley export panda --folder panda_c --kernel inverse-dynamics --kernel pose:tool
     cayley export puma560 --folder puma --kernel gravity-forces --layout arduino
-    ```
-    """
+    ```"""
     arm = load(robot)
     function = function.replace("-", "_")
     if folder is not None:

@@ -42,8 +42,7 @@ def inverse_kinematics(
     cayley ik puma560 0.5 0.2 0.1 180deg 0 0 --all --degrees
     cayley ik panda --of "0 -0.5 0 -2 0 1.6 0.8" --start "0 0 0 -1 0 1 0"
     cayley ik planar2r 0.6 0.5 0 --task position
-    ```
-    """
+    ```"""
     arm = load(robot)
     chosen = end_frame(arm, frame)
     target = _target(arm, chosen, pose or [], of, task)

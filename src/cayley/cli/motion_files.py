@@ -29,8 +29,7 @@ def read_motion(path: Path, arm: Mechanism) -> MotionLike:
     A table has a first row of names: `t` and those of the coordinates, as `cayley info` lists them, in any order, with
     or without `q_` or `q.` before or a unit behind, [deg] for degrees; velocities, forces and energies are not read:
     what `Trajectory.to_csv` writes is such a table. Without names its columns are the time and the coordinates in
-    their order.
-    """
+    their order."""
     if not path.is_file():
         raise ModelError(f"there is no file {path}: give a motion, a table (.csv) or what `save` wrote (.npz)")
     if path.suffix.lower() == ".npz":

@@ -41,8 +41,7 @@ def report(robot: Robot,
     cayley report puma560
     cayley report panda --trajectory run.csv --payload 3 --law computed-torque
     cayley report my_arm.urdf --limits "80 80 40 10 10 10" --output arm.html
-    ```
-    """
+    ```"""
     from cayley.studio.queries import Asked
     from cayley.studio.report import write_report
     arm = load(robot)

@@ -28,8 +28,7 @@ def robots(fixtures: Annotated[
     ```
     cayley robots
     cayley robots --json
-    ```
-    """
+    ```"""
     from cayley.model.catalogue import catalogue_names, load_robot
     from cayley.model.catalogue.packaged import PACKAGED
     trees = [load_robot(name) for name in catalogue_names(fixtures=fixtures)]
@@ -95,8 +94,7 @@ def info(robot: Robot,
     cayley info puma560
     cayley info my_arm.urdf --picture arm.png
     cayley info panda --json
-    ```
-    """
+    ```"""
     arm = load(robot)
     drawn = draw(arm, picture) if picture else None
     if json:

@@ -44,8 +44,7 @@ def simulate(
     cayley simulate puma560 --time 2 --plot fall.png
     cayley simulate planar2r --q "90deg 0" --qd "0 1" --save swing.npz
     cayley simulate panda --limits 0.3 --include friction --json
-    ```
-    """
+    ```"""
     import numpy as np
 
     from cayley.drawing.skeleton import configurations

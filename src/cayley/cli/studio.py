@@ -34,8 +34,7 @@ def studio(
     cayley studio ur5 four_bar
     cayley trajectory panda "0 0 0 -1 0 1 0" "1 0 0 -1 0 2 0" --acceleration 5 --save move.npz
     cayley studio panda --motion move.npz
-    ```
-    """
+    ```"""
     from cayley.studio.live import View
     arms = [load(name) for name in robots]
     played = None if motion is None else read_motion(motion, arms[0])

@@ -41,8 +41,7 @@ def synthesise(
     cayley synthesise four-bar 40deg:70deg 60deg:80deg 80deg:95deg
     cayley synthesise four-bar 30deg:90deg 60deg:94deg 90deg:105deg 120deg:120deg --ground 0.4 --picture bar.png
     cayley synthesise quick-return 60deg 100deg --time-ratio 1.2 --output machine.toml
-    ```
-    """
+    ```"""
     if kind not in KINDS:
         raise typer.BadParameter(f"{kind!r} is not made here; known are {', '.join(KINDS)}", param_hint="KIND")
     design = (_from_pairs if kind == "four-bar" else _from_dead_centres)(pairs, ground, time_ratio)

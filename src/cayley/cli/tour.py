@@ -50,8 +50,7 @@ def tour(robot: Robot = "puma560",
     cayley tour
     cayley tour panda --no-report
     cayley tour --json
-    ```
-    """
+    ```"""
     from cayley.model.constraints import check_independent
     with silent(json):
         arm = load(robot)

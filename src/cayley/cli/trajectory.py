@@ -71,8 +71,7 @@ def trajectory(
     cayley trajectory ur5 "0 -1 1 0 1 0" "1 -1 1 0 1 0" "1 -1.5 1 0 0 0" --acceleration 5 --jerk 50 --save move.npz
     cayley trajectory puma560 "0 0 0 0 0 0" "1 -1 1 0 0.5 0" --law cycloidal --time 1.5
     cayley trajectory puma560 "0.5 0.2 0.1 180deg 0 0" "0.3 0.5 0.2 180deg 0 0" --poses --posture "elbow up" --time 2
-    ```
-    """
+    ```"""
     from cayley.planning.timing.efforts import limit_use
     arm = load(robot)
     check_moves(arm)

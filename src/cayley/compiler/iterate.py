@@ -1,7 +1,6 @@
 """A kernel whose outputs feed its inputs, iterated inside one compiled loop: x[k + 1] = f(x[k], u[k], p).
 
-What the loops are is in `iteration.py`; what makes code of them is a backend.
-"""
+What the loops are is in `iteration.py`; what makes code of them is a backend."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ class Iterated:
 
         Arguments are those of the kernel: states at the start (..., *core), changing ones (..., steps, *core), cycling
         ones (..., cycle, *core). `threads` share the batch; `out` are arrays for the results, of the backend or of
-        NumPy.
-        """
+        NumPy."""
         kernel = self.kernel
         if len(arguments) != len(kernel.inputs):
             raise SignatureError(f"{kernel.__name__} takes {len(kernel.inputs)} arguments "

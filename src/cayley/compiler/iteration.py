@@ -7,8 +7,7 @@
                     compute; outputs feed inputs
         keep
 
-Backends put these loops around the program of one stage, for many trajectories side by side.
-"""
+Backends put these loops around the program of one stage, for many trajectories side by side."""
 
 from __future__ import annotations
 

@@ -64,8 +64,7 @@ class Kernel(Generic[Result]):
     Called on arrays, by position or keyword, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None,
     **options)` broadcasts over leading axes and computes in float32 if every argument is float32 (or `dtype` says so),
     otherwise in float64; the options are `axes`, `axis`, `keepdims`, `casting`, `order` and `subok` of NumPy. Called on
-    symbols, inside another traced function, it becomes part of that function's graph.
-    """
+    symbols, inside another traced function, it becomes part of that function's graph."""
 
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
                  results: Sequence[str] | None = None, function: Text | None = None, doc: str | None = None,
@@ -373,8 +372,7 @@ class Kernel(Generic[Result]):
     def _explain_nan(self, operands: Sequence[Any], result: Array) -> None:
         """Let it be said why one state has no answer.
 
-        Batches keep their NaN; so does a state that is not finite itself.
-        """
+        Batches keep their NaN; so does a state that is not finite itself."""
         alone = all(
             np.ndim(a) == len(core) and np.isfinite(a).all()
             for a, core in zip(operands, self.signature.inputs, strict=True))

@@ -11,8 +11,7 @@ choice:
 
 `@one_kernel("q", "qd")` is the same for a method that makes one kernel alone, without a choice. The function of a
 family is written from the method's signature, as dataclasses write theirs: keywords that it knows by name cost a
-call nothing.
-"""
+call nothing."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Pickle carries a function by its name in a module, which a function inside another has not. One of this package's own
 is carried by where its text stands and by what it has captured; one of the user's by cloudpickle, where that is
-installed. Copies share the functions, which do not change.
-"""
+installed. Copies share the functions, which do not change."""
 
 from __future__ import annotations
 

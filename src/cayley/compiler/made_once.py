@@ -2,8 +2,7 @@
 
 It is kept in the object's own dictionary: nothing outlives the object, and an attribute that has been made is looked up
 as any other. Threads that ask at once get the same thing, which one of them makes. What is kept here is not pickled: it
-is made anew where the object arrives. An object says in `__getstate__` what its data are.
-"""
+is made anew where the object arrives. An object says in `__getstate__` what its data are."""
 
 from __future__ import annotations
 

@@ -26,8 +26,7 @@ class PreparedKernel(Kernel[Result]):
 
     A call uses both, if the last input has fewer values than there are states, and otherwise the kernel in one piece.
     Its C is one function that does both; the two kernels have theirs, for a controller that prepares when a parameter
-    changes.
-    """
+    changes."""
 
     @cached_property
     def preparation(self) -> Kernel:

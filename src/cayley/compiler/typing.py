@@ -11,8 +11,7 @@
     TaskRows     "pose", "position", "orientation", letters of a position ("xy"), or which of (x, y, z; x, y, z), six
                  truth values
     Axes         "world" (the root's), "body" (the frame's own), or the name of a frame
-    Convention   of a Denavit-Hartenberg table: "standard" (distal) or "modified" (proximal)
-"""
+    Convention   of a Denavit-Hartenberg table: "standard" (distal) or "modified" (proximal)"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Versions of Python and of packages that Cayley needs: older ones fail without a helpful message.
 
 With llvmlite before 0.48 LLVM ends the process when it compiles a vector of sines; NumPy before 2.3 cannot trace
-products of whole numbers.
-"""
+products of whole numbers."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ machines with wheels.
     qd = N pd        qdd = N pdd + c        M_p pdd + b_p = the forces of the drives
     M_p = N^T M N        b_p = N^T (M c + b)        c = - G drift        dN/dt v = - G dA/dt N v
 p are the velocities of drives from which all others follow, M and b those of the spanning tree, A the Jacobian of the
-constraints. Of an open arm p = q, N = 1 and c = 0, and nothing is computed. Source: Ruggiu (4.23)-(4.29).
-"""
+constraints. Of an open arm p = q, N = 1 and c = 0, and nothing is computed. Source: Ruggiu (4.23)-(4.29)."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
     normal     f = max(0, stiffness depth + damping depth')    where depth > 0, else 0: it pushes and never pulls
     friction   -mu f v / sqrt(v^2 + creep^2)    of the velocity v along the surface
 Friction is Coulomb's made smooth: faster than `creep` [m/s] it is mu f, and a point that dry friction would hold under
-a force F < mu f creeps with creep F / sqrt((mu f)^2 - F^2). Only the origin of the frame touches, without moments.
-"""
+a force F < mu f creeps with creep F / sqrt((mu f)^2 - F^2). Only the origin of the frame touches, without moments."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ Gains for a wanted natural frequency w and damping ratio zeta of each error by i
     K1 = -d^2 tau / d q d kp        D1 = -d^2 tau / d qd d kd        what one more of kp, and of kd, does
     kp_i = w^2 / (J M^-1 K1 J^+)_ii        kd_i = 2 zeta w / (J M^-1 D1 J^+)_ii        J = 1 for targets of joints
 Of computed torque and resolved acceleration these are w^2 and 2 zeta w exactly; of laws of forces they are a first
-guess, as if no other joint moved. ki is kp w / 5, a tenth of Routh's limit of a joint by itself.
-"""
+guess, as if no other joint moved. ki is kp w / 5, a tenth of Routh's limit of a joint by itself."""
 
 from __future__ import annotations
 

@@ -332,17 +332,17 @@ def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", join
     return connect(before, inner, after, name=name or f"{law.name} through springs")
 
 
-class Places(NamedTuple):
+class StatePlaces(NamedTuple):
     """Places in the configuration and in the velocity of a mechanism."""
 
     q: list[int]
     qd: list[int]
 
 
-def counted_as_rigid(tree: Tree, joints: Collection[str] | None = None) -> tuple[list[DriveSpring], Places]:
+def counted_as_rigid(tree: Tree, joints: Collection[str] | None = None) -> tuple[list[DriveSpring], StatePlaces]:
     """The springs between the named joints, or all, and their motors; and the places of all that moves but these
     motors."""
     at = None if joints is None else {tree.v_slices[tree.joint_number(name)].start for name in joints}
     springs = [tie for tie in ties(tree) if tie.qm is not None and (at is None or tie.qd in at)]
-    return springs, Places([k for k in range(tree.nq) if k not in {tie.qm for tie in springs}],
+    return springs, StatePlaces([k for k in range(tree.nq) if k not in {tie.qm for tie in springs}],
                            [k for k in range(tree.nv) if k not in {tie.qmd for tie in springs}])

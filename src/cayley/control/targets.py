@@ -2,8 +2,7 @@
 
 Both are given by configurations, so that one motion of the joints is a target for any law; the target of a frame is
 where that motion brings it. Laws of elastic drives also ask for the jerk and the snap, its derivative by the time on
-the graph of the motion's text. Where the jerk jumps there is none: use smooth motions for elastic drives.
-"""
+the graph of the motion's text. Where the jerk jumps there is none: use smooth motions for elastic drives."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ model, brings back.
     tau = tau0(t) - K(t) (x - x0(t))         x = (q, qd)
 K is designed at points of the nominal motion, each as if the model stood still there, and interpolated between them: by
 weights of state and force (the linear-quadratic regulator) or by poles; or, with a weight of the end, for the whole
-motion. Source: Balafoutis & Patel 7.1, spec R8.9.
-"""
+motion. Source: Balafoutis & Patel 7.1, spec R8.9."""
 
 from __future__ import annotations
 
@@ -43,8 +42,7 @@ class Weights(NamedTuple):
     Numbers, diagonals or matrices.
 
     Without `final`, each gain is that of a model that stands still, for ever; with it, of the whole motion to its last
-    point.
-    """
+    point."""
 
     state: Array
     force: Array
@@ -178,8 +176,7 @@ def horizon_gains(model_at: Callable[[float], StateSpace], times: Array, weights
     """K (points, m, states) = R^-1 B^T S at the times for a model that changes along a motion, from its end backwards:
 
         -dS/dt = Q + A^T S + S A - S B R^-1 B^T S        S = final at the last of the times
-    the Riccati differential equation, whose gains minimise the integral itself, however few the times are.
-    """
+    the Riccati differential equation, whose gains minimise the integral itself, however few the times are."""
     first = model_at(times[-1])
     Q = weight_matrix(weights.state, first.B.shape[0], "state")
     R = weight_matrix(weights.force, first.B.shape[1], "force")

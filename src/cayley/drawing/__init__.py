@@ -1,7 +1,6 @@
 """Pictures of mechanisms with Matplotlib: stick figures, moving pictures, workspaces, manipulability maps, ellipsoids.
 
-Matplotlib is loaded when the first of these names is used, not before.
-"""
+Matplotlib is loaded when the first of these names is used, not before."""
 
 from cayley.lazy_names import lazy_names
 

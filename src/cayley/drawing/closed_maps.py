@@ -4,8 +4,7 @@ condition number in between.
 A point of a curve is a closed configuration with the held rows kept and a determinant of zero, D_d (direct) or D_i
 (inverse) of `map_fields`, or with a joint at its limit. It is found by Newton's method in all joints, for which the
 fold where a branch ends is nothing special, and moved along the curve to where that is nearest to a place of the grid.
-Direct curves are followed to the end of the branch.
-"""
+Direct curves are followed to the end of the branch."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     velocities that joint velocities of length one give    axes U, semi-axes s        flat where J is singular
     forces that joint torques of length one exert          axes U, semi-axes 1/s      without end where J is singular
 The two have the same axes: fast along a direction is weak along it. Source: Ruggiu (2.76), (3.62)-(3.65); see
-`cayley.kinematics.singular.indices`.
-"""
+`cayley.kinematics.singular.indices`."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ shows the best of the configurations that were found to reach it; that of a free
 that base. The velocities of the frame are those by its drives. Singular configurations are found on lines through the
 space of the joints: where the smallest singular value has a minimum on a line, golden sections lead to it, and it
 counts if it is zero. Singularities that are single points, as redundant arms have, are met by no line and not shown.
-Source of the indices: Ruggiu (2.59)-(2.63), (2.76).
-"""
+Source of the indices: Ruggiu (2.59)-(2.63), (2.76)."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ and the configurations over the grid of the map on the branch of a start.
     D_d = det (A; S)           zero where the frame moves although the actuated joints S qd are held (direct)
 
 The places of the grid are reached one after the other by Newton's method from a neighbour, on the side of D_i = 0 where
-the start is.
-"""
+the start is."""
 
 from __future__ import annotations
 

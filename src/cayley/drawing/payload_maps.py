@@ -2,8 +2,7 @@
 manufacturers print them.
 
 Each place of the section shows two figures, of the configurations that were found to reach it: the load that the best
-of them carries, and the load that all of them carry.
-"""
+of them carries, and the load that all of them carry."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all
 rotations. A slide without an end raises an error; the limits of a floating joint are those of its position. Of loops, a
 place that the straight way of the actuated joints does not reach is tried again from the nearest places that were
-reached, a few times: pieces behind narrow passages may be missed.
-"""
+reached, a few times: pieces behind narrow passages may be missed."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis
 and across it are seen apart; straight where this would be a long way round. In mechanisms with loops a body that others
 hold at three points of a plane, or more, has an outline as well: the plate of a platform. The chassis of what rolls is
-the body that carries the wheels, drawn as a plate between them.
-"""
+the body that carries the wheels, drawn as a plate between them."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ each a list of quadrangles (4, 3), and how light falls on them.
 
 Everything that is opaque goes into one Matplotlib collection, which sorts polygons by depth: so they must be small and
 of like size. (Of polygons with different numbers of corners, some versions of Matplotlib take the padding for points
-when they scale the axes.)
-"""
+when they scale the axes.)"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _MOST_LINES = 60  # of a batch: more make no clearer picture
 _TALLEST_LEGEND = 9
 
 
-class Panel(NamedTuple):
+class PlotPanel(NamedTuple):
     """One picture of a figure: values (..., samples, lines) with a label and a colour each, and words of a mode."""
 
     title: str
@@ -56,7 +56,7 @@ def plot_trajectory(trajectory: Trajectory, names: Iterable[str] | None, joints:
     return shown_once(plain_words(figure))
 
 
-def _of_mechanism(trajectory: Trajectory, joints: str | Iterable[str] | None) -> list[Panel]:
+def _of_mechanism(trajectory: Trajectory, joints: str | Iterable[str] | None) -> list[PlotPanel]:
     """Coordinates, velocities, joint forces and energy."""
     names = trajectory.joints("joints").units
     wanted = None if joints is None else {joints} if isinstance(joints, str) else set(joints)
@@ -72,14 +72,14 @@ def _of_mechanism(trajectory: Trajectory, joints: str | Iterable[str] | None) ->
         shown = [k for k, (name, _) in enumerate(labels)
                  if wanted is None or name in wanted or name.split(".")[0] in wanted]
         units = ", ".join(dict.fromkeys(unit or "1" for _, unit in labels))
-        panels.append(Panel(f"{title} [{units}]", values[..., shown], [labels[k][0] for k in shown],
+        panels.append(PlotPanel(f"{title} [{units}]", values[..., shown], [labels[k][0] for k in shown],
                             [*plt.get_cmap("turbo")(np.linspace(0.05, 0.95, max(len(shown), 2)))]))
     energies = {"kinetic": trajectory.kinetic, "potential": trajectory.potential, "work": trajectory.work,
                 "total less work": trajectory.energy - trajectory.work}
-    return [*panels, Panel("energy [J]", np.stack([*energies.values()], axis=-1), [*energies], _ENERGIES)]
+    return [*panels, PlotPanel("energy [J]", np.stack([*energies.values()], axis=-1), [*energies], _ENERGIES)]
 
 
-def _of_system(trajectory: Trajectory, names: Iterable[str] | None) -> list[Panel]:
+def _of_system(trajectory: Trajectory, names: Iterable[str] | None) -> list[PlotPanel]:
     """Blocks, modes and outputs, or those that are named."""
     system = trajectory.system
     units = {n: port.unit for n, port in system.output_ports.items()} | {n: b.unit for n, b in system.blocks.items()}
@@ -96,7 +96,7 @@ def _of_system(trajectory: Trajectory, names: Iterable[str] | None) -> list[Pane
         own = joints.get(name, ())
         labels = [label for label, _ in own] if len(own) == len(lines) else [f"{name}[{k}]" for k in lines]
         unit = units.get(name) or ", ".join(dict.fromkeys(unit or "1" for _, unit in own))
-        panels.append(Panel(f"{name} [{unit}]" if unit else name, values, labels if len(lines) > 1 else [name],
+        panels.append(PlotPanel(f"{name} [{unit}]" if unit else name, values, labels if len(lines) > 1 else [name],
                             [f"C{k % 10}" for k in lines], system.modes.get(name, ())))
     return panels
 
@@ -109,7 +109,7 @@ def _joints(trajectory: Trajectory) -> dict[str, list[tuple[str, str]]]:
         return {}
 
 
-def _lines(ax: Axes, trajectory: Trajectory, panel: Panel) -> None:
+def _lines(ax: Axes, trajectory: Trajectory, panel: PlotPanel) -> None:
     samples = panel.values.reshape(-1, *panel.values.shape[-2:])[:_MOST_LINES]
     t = np.broadcast_to(trajectory.t, trajectory.work.shape).reshape(-1, len(trajectory))[:_MOST_LINES]
     alone = len(samples) == 1

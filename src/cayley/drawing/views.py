@@ -2,8 +2,7 @@
 
 A mechanism is planar if every axis of a turn is parallel to one direction, and every slide is across it. The picture of
 a plane has z up if the plane contains it nearly, otherwise y. For a planar mechanism the task "position" has two rows,
-to the right and up, "orientation" has one, about the normal, and "pose" has all three.
-"""
+to the right and up, "orientation" has one, about the normal, and "pose" has all three."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ from those of the nearest samples on, by damped least squares for all points at 
 
 Each cube between eight places of the grid is six tetrahedra about its diagonal; in each the surface is a triangle or
 two, with vertices on the edges. Neighbours share edges, so that the mesh is closed whatever the field is. Source: Doi
-and Koide, "An efficient method of triangulating equi-valued surfaces by using tetrahedral cells", 1991.
-"""
+and Koide, "An efficient method of triangulating equi-valued surfaces by using tetrahedral cells", 1991."""
 
 from __future__ import annotations
 

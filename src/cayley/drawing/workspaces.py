@@ -4,8 +4,7 @@ far.
 The nearest and farthest reach are searched for from the best samples, and are exact where the search finds the extreme.
 The volume (or the area, of a planar mechanism) is the mean of the cells of a grid that hold points, and of those whose
 neighbours do too: if every cell that the body touches held a point, the first would be too many and the second too few
-by the same amount. Single empty cells inside are taken for accidents of sampling, and thin parts are missed.
-"""
+by the same amount. Single empty cells inside are taken for accidents of sampling, and thin parts are missed."""
 
 from __future__ import annotations
 
@@ -113,8 +112,7 @@ class Workspace(Pictured, Tabulated):
         two names.
 
         It lies in the plane of a planar mechanism. If the first axis is vertical, it has the distance from that axis
-        and the height, otherwise x and z of a slice through the middle, a tenth of the workspace thick.
-        """
+        and the height, otherwise x and z of a slice through the middle, a tenth of the workspace thick."""
         chosen = self._in_slice(self.points)
         return self._flattened(self.points[chosen]), chosen, self._section_names
 

@@ -6,8 +6,7 @@
 Dropping the velocity terms (Paul, Bejczy) is right for slow motion only: the error falls with the square of the
 velocity. Tables of M, c and G, along a trajectory (Albus, Raibert) or over all configurations (Horn & Raibert), are
 interpolated: the error falls with the square of the grid's width, and the memory grows as the number of points to the
-power of the number of coordinates. Source: Balafoutis & Patel, section 5.2.1.
-"""
+power of the number of coordinates. Source: Balafoutis & Patel, section 5.2.1."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
 A column of A is the momentum of all that a joint carries, frozen together, at a unit velocity of the joint: composite
 bodies, as in the mass matrix. b is the inertia force of the links, and its moment about c, at qdd = 0. The first three
 rows of A are M times the Jacobian of c. Rotors behind gears, which are no bodies, have no share.
-Source: Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot (2013), (14)-(21).
-"""
+Source: Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot (2013), (14)-(21)."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ symbols, also where velocities are no rates of coordinates: that of the Levi-Civ
 dM/dt - 2 C is skew. It comes from the recursion of Echeandia and Wensing (Numerical methods to compute the Coriolis
 matrix and Christoffel symbols for rigid-body systems, 2021): with the spatial velocity V_i, the spatial inertia I and
 the bodies' own B = (V x* I - I V x + (I V) x~*) / 2, summed over what each joint carries.
-Source: Ruggiu (3.58), (3.59); spec S2-57.
-"""
+Source: Ruggiu (3.58), (3.59); spec S2-57."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ rounding leaves of phi: with e the part of an ordinary row that it has beyond th
 the branch, and phi / e^3 of the acceleration. While that is not small, the row is left out: the velocity goes on as it
 was. For a step of Newton's method this is the test of Kantorovich.
 Of many rows A M^-1 A^T and A A^T would be large and full: they are eliminated as they are (`compiler.solving.saddle`),
-damped a little, which leaves such rows out by itself.
-"""
+damped a little, which leaves such rows out by itself."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ which they are linear.
 What a unit velocity needs are centrifugal coefficients, and the Coriolis matrix, linear in the velocities, has all at
 unit velocities. Friction and springs are apart from these. Of a mechanism with constraints they are those of the
 coordinates of its tree, as M, C and G are. Sources: Ruggiu (3.58), (3.59), where the off-diagonal part of M is called
-acceleration coupling; Mladenova (5), (139); spec S0-78, S2-99.
-"""
+acceleration coupling; Mladenova (5), (139); spec S0-78, S2-99."""
 
 from __future__ import annotations
 

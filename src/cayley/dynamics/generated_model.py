@@ -9,8 +9,7 @@ Two accelerations are coupled only if one of the bodies carries the other, and a
 first the matrix is [[B11, B12], [B12^T, B22]], B11 diagonal, B12 strictly lower triangular, B22 full; of N elastic
 joints at most N + N (N - 1) + N^2 entries are not zero, 72 of 144 for N = 6. With names for intermediate values the
 text grows as the square of the number of joints; written out, by a factor with each joint (`growth`). Source: Mladenova
-8.3, Table 4, (348)-(388) (spec R-57 to R-62).
-"""
+8.3, Table 4, (348)-(388) (spec R-57 to R-62)."""
 
 from __future__ import annotations
 

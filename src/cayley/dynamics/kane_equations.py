@@ -10,8 +10,7 @@ Source: Kane 1961; Balafoutis & Patel, section 5.2.3, after which (5.2.36), (5.2
 
     tau = d/dt dK/dqd + N^T p - dK/dq + dP/dq + what friction and dampers take         p = dK/dqd
 The energies are differentiated, by q along the velocities. N is zero where velocities are rates of coordinates;
-elsewhere a change of the motion has (dq)' = dqd + N dq (Poincare). Source: Balafoutis & Patel (A.1)-(A.7).
-"""
+elsewhere a change of the motion has (dq)' = dqd + N dq (Poincare). Source: Balafoutis & Patel (A.1)-(A.7)."""
 
 from __future__ import annotations
 
@@ -213,7 +212,7 @@ class EulerLagrange(NamedTuple):
     potential_slope: Array
     """dP/dq, (A.7)."""
     dissipation: Array
-    """What overcomes friction and dampers, if they are included: it has no Lagrangian."""
+    """Forces that overcome friction and dampers, if they are included: they have no Lagrangian."""
 
     @property
     def kinetic(self) -> Array:

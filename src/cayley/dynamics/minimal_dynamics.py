@@ -4,8 +4,7 @@
     M_p pdd + b_p = N^T tau                M_p = N^T M N,  b_p = N^T (M c + bias)
 M, bias and tau are those of all joints of the tree, p are the independent ones: m for a mobility of m. The constraints
 do no work in these motions, so their forces are gone. NaN where the others do not follow the chosen joints (a dead
-centre of theirs). Source: Ruggiu (4.23)-(4.29).
-"""
+centre of theirs). Source: Ruggiu (4.23)-(4.29)."""
 
 from __future__ import annotations
 

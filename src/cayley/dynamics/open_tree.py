@@ -2,8 +2,7 @@
 
 The world may push at named frames (`wrenches`), the root may be moved (`base_motion`), and the inertia of named bodies
 may be an input, so that one kernel serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source:
-Balafoutis & Patel, section 6.2; Yamamoto (5.2)-(5.4); spec S1-72, S1-117, S3-37.
-"""
+Balafoutis & Patel, section 6.2; Yamamoto (5.2)-(5.4); spec S1-72, S1-117, S3-37."""
 
 from __future__ import annotations
 

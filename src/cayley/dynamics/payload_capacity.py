@@ -2,8 +2,7 @@
 
 Forces at rest are affine in the mass m of a load at a frame: tau = G + m w, w being what one more kilogram asks for.
 With |tau_k| <= L_k the greatest mass is the least of (L_k - G_k) / w_k where w_k > 0, and of (L_k + G_k) / -w_k where
-w_k < 0. Of a mechanism with loops tau are the forces of its drives.
-"""
+w_k < 0. Of a mechanism with loops tau are the forces of its drives."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ mechanism.
 
 Of a mechanism with constraints they are those of the coordinates of its tree, M qdd + C qd + G = tau + A^T forces.
 The bias forces keep the velocities as they are, b = C + G + J^T f, f a wrench that is passed on to the surroundings.
-Source: Walker & Orin 1982; Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1.
-"""
+Source: Walker & Orin 1982; Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1."""
 
 from __future__ import annotations
 
@@ -219,8 +218,7 @@ def momentum_drift(tree: Tree, t: Array, q: Array, qd: Array) -> Array:
     samples, 6).
 
     The centre of mass falls freely, c + v t + g t^2 / 2, so the moment of gravity about the origin has the impulse m (c
-    t + v t^2 / 2) x g.
-    """
+    t + v t^2 / 2) x g."""
     found, center = _momentum_kernel(tree)(q, qd)
     mass = energies.total_mass(links_of(tree.spanning_tree()))
     g = tree.gravity

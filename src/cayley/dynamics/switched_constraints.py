@@ -3,8 +3,7 @@
     M qdd = f + A^T z,   A qdd + drift = 0             with the rows A of the set that holds
     M (qd+ - qd-) = A^T P,   A qd+ = 0                 where another set begins to hold: the impulse of its constraints
 The sets are words of one mode; what switches them are guards in the state and in time, found to the last digits. An
-impulse moves nothing: where a constraint is open that is to begin to hold, a run ends, as it would not start there.
-"""
+impulse moves nothing: where a constraint is open that is to begin to hold, a run ends, as it would not start there."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
     J_V  (6, 3n) the twist of a frame by the rates of x           H_V, h_V   H_V x'' = P + h_V, the forces P along x
 A joint moves along one direction of its x; the model is that of ball joints and of free slides, which the forces of the
 joints restrict to this. c grows without bound at a half-turn of its joint. Source: Mladenova (108)-(140), (256), with
-mixed pairs as in spec S0-71.
-"""
+mixed pairs as in spec S0-71."""
 
 from __future__ import annotations
 
@@ -55,8 +54,7 @@ def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Arr
 
     The condition of H_V grows with the square of c. So the equations are solved for the joints' angular accelerations,
     whose inertia does not know of c, with N^-1 = (1 + c c^T - c~)/2. Not defined where H_V is singular: massless
-    spherical links, c infinite.
-    """
+    spherical links, c infinite."""
     free = free_links(links)
     q = np.concatenate(list(c))
     at_rest = newton_euler.inverse_dynamics(free, q, body_velocities(links, c, dc), np.zeros(len(q)))
@@ -73,8 +71,7 @@ def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Arr
 class VectorParameterModel:
     """Kernels of an open chain in vector-parameters, made by `arm.formulations.vector_parameter_model()`.
 
-    They broadcast over leading axes. Numbers that are not finite raise an error that names the joint.
-    """
+    They broadcast over leading axes. Numbers that are not finite raise an error that names the joint."""
 
     tree: Tree
 

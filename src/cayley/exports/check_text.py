@@ -1,8 +1,7 @@
 """The C that checks a library: its test vectors as constants, and a function that compares.
 
 What is found wrong is handed to a function that the program gives, so that the same text serves a terminal and a
-microcontroller.
-"""
+microcontroller."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ Every shape is a core, center + generators u with -1 <= u_i <= 1, and all that i
 generator, a capsule one, a box three and no radius. The distance of two shapes is that of their cores,
     min | c + G w |,   c the way between the centers, G the generators of both, -1 <= w_i <= 1
 less both radii. It is a least-squares problem with bounds: convex, so that its minimum is the distance. Where cores
-overlap it is minus the radii, and not a depth.
-"""
+overlap it is minus the radii, and not a depth."""
 
 from __future__ import annotations
 

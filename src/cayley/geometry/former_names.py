@@ -1,7 +1,6 @@
 """Formulas that were public names of `cayley.geometry` and go with the next version: a table of one expression each.
 
-Each follows from NumPy or from other functions of the package in one line: `T @ v` says what `right_dot(T, v)` said.
-"""
+Each follows from NumPy or from other functions of the package in one line: `T @ v` says what `right_dot(T, v)` said."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Manifolds of the values of a block of the state: plain vectors, unit quaternions, or whatever a class says of itself.
 
 A manifold has coordinates, which are stored, and tangents, which are what velocities and small displacements are. The
-derivative of a block is a tangent. Another manifold is another class with these members.
-"""
+derivative of a block is a tangent. Another manifold is another class with these members."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Lengths and directions of vectors of every size, in both precisions; to be traced.
 
 What is squared is first multiplied by a power of two, so that nothing overflows or vanishes; powers of two change no
-digit.
-"""
+digit."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ def largest_component(v: Sequence[Scalar] | Array) -> Scalar:
 def shrinking(size: Scalar) -> Scalar:
     """A power of two that brings a large size where its square is a number, in both precisions; 1 for the others.
 
-    (2^500 is infinite in float32, and no size is beyond it.)
-    """
+    (2^500 is infinite in float32, and no size is beyond it.)"""
     return where(size > 2.0**500, 2.0**-600, where(size > 2.0**50, 2.0**-100, 1.0))
 
 

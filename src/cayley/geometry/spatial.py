@@ -7,8 +7,7 @@
 
 Every function is written for one vector, of any scalars; linear parts stand first. Methods that write motions as (w; v)
 or forces as (m; f) use the same matrices, with `swapped` rows or columns. Source: Featherstone, Rigid Body Dynamics
-Algorithms (2008), chapter 2, in the order (linear; angular).
-"""
+Algorithms (2008), chapter 2, in the order (linear; angular)."""
 
 from __future__ import annotations
 

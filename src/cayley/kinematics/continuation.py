@@ -55,8 +55,7 @@ def corrected(equations: Equations, moved: Callable[[Array, Array], Array], poin
     tolerance   of what is missing and of the step, where nothing is left to do
     longest     the largest entry of a step
     least       singular values below this share of the largest are left out: those that are rounding, if not given
-    along       how far (n) to slide along the tangent in the same step
-    """
+    along       how far (n) to slide along the tangent in the same step"""
     x = points.copy()
     is_known = np.ones(len(x), dtype=bool)
     for _ in range(iterations):
@@ -89,8 +88,7 @@ def follow(point: Array, tangent: Array, advance: Advance, *, longest: float, sh
     straight            the least cosine between the tangents before and after a step
     most                steps that are tried
     back                how far a point, with the tangent there, is from the start
-    ends                whether a point that was reached is the last
-    """
+    ends                whether a point that was reached is the last"""
     found = [point]
     t = tangent
     size = longest

@@ -1,8 +1,7 @@
 """Poses of the bodies and frames of a tree.
 
     R, p   rotation and origin of a body's frame, in the root's frame
-The pose of joint k's child is the parent's pose, moved by the placement of the joint and by its motion.
-"""
+The pose of joint k's child is the parent's pose, moved by the placement of the joint and by its motion."""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, 
     a frame's body.
 
     The moment of the wrench is about the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of
-    a frame. `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
-    """
+    a frame. `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame."""
     check_independent(tree, "statics", frame)
     f, m = _in_own_axes(tree, q, wrench, frame, axes, at)
     forces = list(np.zeros(tree.nv))
@@ -67,8 +66,7 @@ def moved_wrench(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str, 
     """The same load (6), with its moment about the origin of the frame `to` ("world": the root's), in other axes.
 
     Its old point and axes are given as in `joint_forces_that_exert`, and `to_axes` likewise, with "body" for the
-    frame's own. Yamamoto (2.5), (2.6).
-    """
+    frame's own. Yamamoto (2.5), (2.6)."""
     f, m = _in_own_axes(tree, q, wrench, frame, axes, at)
     m = m - np.cross(point_in(tree, q, frame, to), f)
     own = frame_pose(tree, q, frame)
@@ -92,8 +90,7 @@ class WrenchSolutions:
     def carried(self) -> Array:
         """A basis of the wrenches that need no joint forces: the structure carries them.
 
-        Columns (m, m - rank), of one Jacobian.
-        """
+        Columns (m, m - rank), of one Jacobian."""
         return self.decomposition.lost
 
 

@@ -1,8 +1,7 @@
 """Random numbers that depend on a seed, an episode and a place alone, not on how many lanes are drawn for.
 
 They are the outputs of SplitMix64 (Steele, Lea and Flood 2014), which is a mixing of a counter: any number of the
-sequence is had without those before it, for a whole batch in a few operations of NumPy.
-"""
+sequence is had without those before it, for a whole batch in a few operations of NumPy."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A system as many episodes side by side: Gymnasium's vector API over compiled rollouts.
 
 The lanes share nothing: what one does is the same, bit for bit, in whatever company. So are its random numbers, which
-are those of its seed and the number of its episode.
-"""
+are those of its seed and the number of its episode."""
 
 from __future__ import annotations
 

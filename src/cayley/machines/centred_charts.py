@@ -10,8 +10,7 @@ whatever the error of the integrator is, and reflections stay reflections. Each 
 
 The homogeneous form of an attitude, h' = (0; w) h / 2, needs one chart; its norm drifts with the error of the
 integrator. Sources: Mladenova (81), (101)-(102), (157); Balafoutis & Patel (4.2.1)-(4.2.7), Theorems 4.1 and 4.2; spec
-R-20, S0-73.
-"""
+R-20, S0-73."""
 
 from __future__ import annotations
 

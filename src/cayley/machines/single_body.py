@@ -7,8 +7,7 @@
 
 The orientation is a unit quaternion, which has no singularity: half-turns are states like any other, and `half_turns`
 finds when they were passed. Forces may be functions of the time and of the blocks, as inputs of every system may.
-Sources: Ruggiu 3.2.1-3.2.2, (3.30)-(3.33); Mladenova (81), (89)-(104), (157); spec R-20, R-23, S2-49, S2-100.
-"""
+Sources: Ruggiu 3.2.1-3.2.2, (3.30)-(3.33); Mladenova (81), (89)-(104), (157); spec R-20, R-23, S2-49, S2-100."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ dimensions, in fixed axes and in those of the body,
     M = Psi J - (Psi J)^T,   Psi = Phi' + Phi Phi        so        Phi' J + J Phi' = M - (Phi Phi J - J Phi Phi)
 In principal axes of J each component of Phi' is one of the right side, divided by the sum of two moments: in space a
 moment of inertia. A body that is held at a point, the pivot, turns about it. Source: Balafoutis & Patel (4.2.5),
-(4.2.7), (4.3.1), (4.3.30), (4.3.42), (4.3.36).
-"""
+(4.2.7), (4.3.1), (4.3.30), (4.3.42), (4.3.36)."""
 
 from __future__ import annotations
 

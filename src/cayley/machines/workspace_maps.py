@@ -8,8 +8,7 @@ In one working mode, and in the plane of a map, a machine stands at one posture 
     limits       curves where a limit of the actuators is reached
 The colour is the inverse condition number of Jq^-1 Jx: 0 where singular, 1 where isotropic. Curves are found on a grid,
 corrected by Newton's method, and continued where they end inside it. A leg that does not reach is taken as straight, so
-that all functions have values on both sides of the boundary.
-"""
+that all functions have values on both sides of the boundary."""
 
 from __future__ import annotations
 

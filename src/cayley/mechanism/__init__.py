@@ -4,8 +4,7 @@ A function of a named frame is a family of kernels: `arm.jacobian(q, "tool", axe
 axes of its arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its operation counts,
 equations, derivatives and C code.
 
-Methods import their modules at the first call, so that loading a robot stays fast.
-"""
+Methods import their modules at the first call, so that loading a robot stays fast."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ class Configurations(NamedConfigurations, Room):
     """Named configurations of a mechanism, as a mapping, and checks of configurations.
 
     Names come from SRDF files beside the URDF file, keyframes of MJCF, `[configurations]` of TOML, the catalogue, and
-    `arm.variants.with_configuration`.
-    """
+    `arm.variants.with_configuration`."""
 
     def __init__(self, arm: Mechanism) -> None:
         Room.__init__(self, arm)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 class Dexterity(Room):
     """Manipulability, singularities and payload: how well a mechanism moves and carries in a configuration.
 
-    Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z) along the axes.
-    """
+    Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z) along the axes."""
 
     @family("q")
     def manipulability(self, frame: str, *, task: TaskRows, axes: str,

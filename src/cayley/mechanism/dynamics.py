@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 class Dynamics(Data):
     """Forces, accelerations, inertia, energies and equations of a mechanism: functions of the state (q, qd).
 
-    Rotors and friction of the drives are left out unless `including` names them.
-    """
+    Rotors and friction of the drives are left out unless `including` names them."""
 
     @one_kernel("q", "qd", "qdd")
     def inverse_dynamics(self) -> InverseDynamics:

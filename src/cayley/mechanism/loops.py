@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class Loops(Room, Sequence[Loop]):
     """Loops of a mechanism, and what its constraints (loops, rods, couplings, mimic joints, wheels) leave free.
 
-    As a sequence it has the `Loop` parts of the tree: `len(arm.loops)`, `arm.loops[0]`.
-    """
+    As a sequence it has the `Loop` parts of the tree: `len(arm.loops)`, `arm.loops[0]`."""
 
     @overload
     def __getitem__(self, place: int) -> Loop: ...

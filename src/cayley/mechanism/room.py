@@ -58,8 +58,7 @@ class Room:
 class forwarded(Generic[Given, Answer]):
     """A method of a room that is a function of its tree: `close = forwarded(lambda: functions.close)`.
 
-    The function is imported at the first call. The method has its docstring, and its signature without the tree.
-    """
+    The function is imported at the first call. The method has its docstring, and its signature without the tree."""
 
     def __init__(self, target: Callable[[], Callable[Concatenate[Tree, Given], Answer]]) -> None:
         self._target = target

@@ -1,8 +1,7 @@
 """Wheels as ready-made parts: of a few numbers the bodies, joints and tyre that a cart needs for one of its wheels.
 
 A wheel turns about y of what carries it, so that x is ahead, and rolls on the ground. Behind a pivot it is a castor,
-whose bracket turns about z; below its pivot, the wheel of a fork that is steered.
-"""
+whose bracket turns about z; below its pivot, the wheel of a fork that is steered."""
 
 from __future__ import annotations
 

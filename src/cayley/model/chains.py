@@ -36,8 +36,7 @@ def chain_to(tree: Tree, frame: str | None = None) -> Chain:
     """The chain from the root to a frame; without a name, to the frame "tool" or to the only end that the mechanism
     has.
 
-    Fixed joints on the way are folded away. A mimic joint or a loop on the way is refused.
-    """
+    Fixed joints on the way are folded away. A mimic joint or a loop on the way is refused."""
     tip = tree.frame(_only_end(tree) if frame is None else frame)
     check_independent(tree, "a description as a chain", tip.name)
     joints = []

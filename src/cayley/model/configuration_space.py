@@ -1,8 +1,7 @@
 """The configurations of a tree as a manifold, joint by joint, whatever the group of each joint is; tangents are the
 velocities of its joints.
 
-Texts for one configuration, of any scalars.
-"""
+Texts for one configuration, of any scalars."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ algorithms for independent joints.
 
 The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists,
 Jacobians, energies and momenta are functions of them, with or without constraints. Algorithms that move joints one by
-one, or balance the forces of each, call `check_independent`, which raises an error that names the constraints.
-"""
+one, or balance the forces of each, call `check_independent`, which raises an error that names the constraints."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 other kinds are elementary already.
 
 What is fixed is part of the placement after it. This is the one walk over a tree from which kinematics and dynamics
-take their links.
-"""
+take their links."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ _ALIGNED = 1e-9
 def rigid_groups(tree: Tree) -> tuple[tuple[int, ...], ...]:
     """The numbers of the bodies that move as one, group by group: what fixed joints hold together.
 
-    The root's group is the first.
-    """
+    The root's group is the first."""
     group_of = [0]
     groups: list[list[int]] = [[0]]
     for child, (joint, parent) in enumerate(zip(tree.joints, tree.parents, strict=True), start=1):

@@ -7,8 +7,7 @@
     "geared drives"           the rotors of joints without a spring, as far as they are known as bodies, turn with their
                               joints
 A rotor of which only the spin is known (`Rotor.is_body`) has the inertia of that as armature at its motor.
-Sources: spec S0-48 to S0-51, S0-70; Spong 1987 for the reduced model.
-"""
+Sources: spec S0-48 to S0-51, S0-70; Spong 1987 for the reduced model."""
 
 from __future__ import annotations
 
@@ -80,8 +79,7 @@ def rotor_again(joint: Joint, included: frozenset[str], parts: MotorParts, *, on
     """The rotor of a joint as the parts of its motor say, which may have other numbers by now than they were made with.
 
     Of the reduced model spin and body are numbers apart. Where they are not those of one rotor, its body counts for
-    nothing if it is carried by the root; otherwise that is an error.
-    """
+    nothing if it is carried by the root; otherwise that is an error."""
     made = motor_parts(joint, included)
     if all(map(_are_equal, (*made.bodies, *made.joints), (*parts.bodies, *parts.joints))):
         return joint.rotor

@@ -1,8 +1,7 @@
 """Configurations that have names: "home", "ready", from SRDF and MJCF files, the catalogue, or the user.
 
 They are kept by joint, so that they outlive what is done to a mechanism: joints that are locked or left out are left
-out of them, joints that are added are at their zero, or in the middle of their range where that is outside.
-"""
+out of them, joints that are added are at their zero, or in the middle of their range where that is outside."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@
     joint2.spring.stiffness  .damping  .rest  .cubic  .backlash, joint2.gear  if elastic drives are included
     gravity.z                     [m/s^2]
 A choice is made in words: `"mass"` is that of every moving body, `"link2.inertia"` are those of one, `"link2"` all of a
-part. What is zero in the model is structure, and stays zero, unless its full name is given.
-"""
+part. What is zero in the model is structure, and stays zero, unless its full name is given."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Check that a rigid body can have a given mass, centre and inertia, used by everything that builds mechanisms.
 
 Numbers that are given for a link, a body or a load are refused. Files of makers have such bodies, and mechanisms are
-made of theirs: these are made with a warning.
-"""
+made of theirs: these are made with a warning."""
 
 from __future__ import annotations
 

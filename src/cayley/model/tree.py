@@ -1,8 +1,7 @@
 """A mechanism as data: an immutable tree of bodies and joints, in an order in which parents come first.
 
 Bodies are numbered by that order; body 0 is the root, and body k + 1 is the child of joint k. The configuration `q`
-strings the coordinates of the joints together in that order, the velocity `qd` their velocities.
-"""
+strings the coordinates of the joints together in that order, the velocity `qd` their velocities."""
 
 from __future__ import annotations
 

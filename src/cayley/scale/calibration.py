@@ -3,8 +3,7 @@
     minimise  sum over the samples of  |y(q, pi) - y_measured|^2
 Levenberg and Marquardt's steps, one pass over the log for each: the rows [J, residual] of each part are reduced to a
 triangle, and the triangles joined, as `cayley.dynamics.identification.measurements` does with forces, which are linear.
-The cost of new numbers and the next step follow from the triangle of a pass alone.
-"""
+The cost of new numbers and the next step follow from the triangle of a pass alone."""
 
 from __future__ import annotations
 

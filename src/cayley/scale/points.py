@@ -1,8 +1,7 @@
 """The points of a sweep: columns of arrays by name, a row for each point, made where they are needed.
 
 The rows of a `Table` exist; those of a `Grid` and those that are `Drawn` are functions of their numbers, so that a
-billion of them need no memory, and are the same however they are divided among workers.
-"""
+billion of them need no memory, and are the same however they are divided among workers."""
 
 from __future__ import annotations
 

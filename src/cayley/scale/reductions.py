@@ -2,8 +2,7 @@
 
 A summary is a row of numbers. Those of all chunks are stored, and joined in the order of the chunks, so that the total
 is the same bit for bit, whichever workers computed them and however often the work was interrupted. Entries that are no
-finite numbers are counted, and take no part in the rest.
-"""
+finite numbers are counted, and take no part in the rest."""
 
 from __future__ import annotations
 

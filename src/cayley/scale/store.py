@@ -5,8 +5,7 @@
     digests       (chunks, 2)        of the points of each chunk, and of its results
     marks         (chunks,)          1 where a chunk is complete
 A mark is written after all that it stands for, and is an object of its own: a task that ends in the middle leaves a
-chunk without a mark, which is made anew. To write a chunk twice changes nothing.
-"""
+chunk without a mark, which is made anew. To write a chunk twice changes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Work in many tasks: here one after the other, on an executor of Python's, or on the workers of Dask.
 
-No more tasks are under way than keep the workers busy, so that neither their arguments nor their records add up.
-"""
+No more tasks are under way than keep the workers busy, so that neither their arguments nor their records add up."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ would be slow. They are kept in the cache of compiled code, by the digest of the
 the second time.
 
 Lengths are metres; those of a DAE file are in its `<unit>`. Axes are those of the file (`<up_axis>` turns nothing, as
-in RViz). Colours of mesh files are not read.
-"""
+in RViz). Colours of mesh files are not read."""
 
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ _WORDS = {1: "height field", 8: "signed distance field"}
 def shapes_of(tree: Tree) -> Shapes:
     """The shapes of the bodies of a mechanism; none where it was not read from a file, or from one without any.
 
-    What is wrong with the file or with its meshes is never raised, but told by `missing`.
-    """
+    What is wrong with the file or with its meshes is never raised, but told by `missing`."""
     path = Path(tree.source) if tree.source else None
     kind = format_of_ending(path.suffix) if path is not None else None
     if path is None or kind is None or kind.name not in READERS:

@@ -13,7 +13,7 @@ from cayley.dynamics.inverse.external_loads import base_inputs
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems import System
-from cayley.systems.adaptive.driving import Law
+from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
@@ -23,7 +23,7 @@ Wrench: TypeAlias = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayL
 BaseMotion: TypeAlias = Callable[[float], Sequence[ArrayLike]]  # of the root at a time: pose (7), twist (6), its rate
 
 
-def law_of(controller: Function, tree: Tree, *, sampled: bool = False) -> Law:
+def law_of(controller: Function, tree: Tree, *, sampled: bool = False) -> DrivingLaw:
     """The joint forces by a controller. A kernel's inputs named t, q and qd are the state, and its others parameters,
     which the simulation then takes by name; any other function is called with (t, q, qd)."""
     if not callable(controller):
@@ -40,7 +40,7 @@ def law_of(controller: Function, tree: Tree, *, sampled: bool = False) -> Law:
         return tau
 
     parameters = _parameters(controller, tree) if isinstance(controller, Kernel) else {}
-    return Law("tau", parameters, text, sampled, timed="t" in inputs)
+    return DrivingLaw("tau", parameters, text, sampled, timed="t" in inputs)
 
 
 def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:

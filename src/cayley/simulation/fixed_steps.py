@@ -9,8 +9,7 @@ variational one.
     gauss                 the same of order 4
     gauss-energy          the same, with the balance of energy exact
     variational           implicit, symplectic, symmetric, order 2: keeps momenta exactly, and energy without drift: for
-                          long times
-"""
+                          long times"""
 
 from __future__ import annotations
 

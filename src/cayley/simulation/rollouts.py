@@ -20,7 +20,7 @@ from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, law_of
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.mechanism_motion import mechanism_motion
-from cayley.systems.adaptive.driving import Law
+from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.systems.arguments import check_lists, given_inputs
 from cayley.systems.joining.connect import connect
 from cayley.systems.layout import StateLike
@@ -36,7 +36,7 @@ class MechanismCalls(SystemCalls):
 
     leading = ("q", "qd")
 
-    def __init__(self, tree: Tree, known: Law | None) -> None:
+    def __init__(self, tree: Tree, known: DrivingLaw | None) -> None:
         self._tree = tree
         self._known = known
         self.mechanism = mechanism_motion(tree)

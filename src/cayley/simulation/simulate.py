@@ -1,8 +1,7 @@
 """One mechanism, followed with SciPy's adaptive integrators, with events, stops and controllers written in Python.
 
 Attitudes are integrated as the four numbers of their quaternions; only their direction enters the
-accelerations, and what is returned, restarted or shown to a controller is brought back to length one.
-"""
+accelerations, and what is returned, restarted or shown to a controller is brought back to length one."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ error that its model leaves out is a switch.
     actuators    gain, offset and limit of what comes of what the law asks for
     payload      a body on a frame that the model does not know
 With all of them off, the run keeps to the nominal motion; with `feedback=False` it shows what forces alone would do.
-Source: Balafoutis & Patel 7.1; spec S1-116.
-"""
+Source: Balafoutis & Patel 7.1; spec S1-116."""
 
 from __future__ import annotations
 
@@ -108,8 +107,7 @@ def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None
     """Run a law on its mechanism with `errors` from its nominal state at the first of the times, sampled at all.
 
     `feedback`: False lets the nominal forces act alone. With a `control_period` [s] the law is a digital controller.
-    `tolerance`: of the integration.
-    """
+    `tolerance`: of the integration."""
     made = errors or ErrorSources()
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     _check(made, control_period)

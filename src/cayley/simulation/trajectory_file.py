@@ -1,8 +1,7 @@
 """Trajectories on disk: an .npz file with arrays, and a text that says what they are.
 
 Files of trajectories of mechanisms (format 1) had q, qd and tau, energies and momentum; files of
-format 2 name all blocks, modes, inputs and outputs of a system. Both are read.
-"""
+format 2 name all blocks, modes, inputs and outputs of a system. Both are read."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ stage makes the momentum of the velocity, the last the velocity of the momentum,
 
 Constraints act with forces A^T z at both ends of a step: at its start such that phi = 0 at its end, and at its end such
 that A qd = 0 there (RATTLE). What the iteration leaves of phi is projected out. Sources: Marsden & West 2001; Andersen
-1983; Leimkuhler & Skeel 1994; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map.
-"""
+1983; Leimkuhler & Skeel 1994; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map."""
 
 from __future__ import annotations
 
@@ -36,12 +35,12 @@ from cayley.dynamics.open_tree import TreeMechanics
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree
-from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
+from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, StageTable, largest
 from cayley.systems.fixed_steps.standstill import HeldFlow
 from cayley.systems.layout import Layout
 
 
-class Turn(NamedTuple):
+class CayleyTurn(NamedTuple):
     """A Cayley map cay(x), with what half of it is."""
 
     x: Scalar
@@ -55,8 +54,8 @@ class Turn(NamedTuple):
         return np.concatenate([np.stack([1 / self.s]), self.x / (2 * self.s)])
 
     @property
-    def half(self) -> Turn:
-        return Turn(self.x / (1 + self.s))
+    def half(self) -> CayleyTurn:
+        return CayleyTurn(self.x / (1 + self.s))
 
     def dcay(self, y: Array) -> Array:
         return (y + np.cross(self.x, y) / 2) / (1 + self.x @ self.x / 4)
@@ -117,7 +116,7 @@ def replaced(y: Array, parts: list[tuple[slice, Any]]) -> Array:
     return np.concatenate([*pieces, y[last:]]) if parts else y
 
 
-def _moved(tree: Tree, parts: Parts, q: Array, nu: Array, turns: list[Turn], share: float) -> Array:
+def _moved(tree: Tree, parts: Parts, q: Array, nu: Array, turns: list[CayleyTurn], share: float) -> Array:
     """The configuration after a share of the displacement `nu`, turning by `turns`."""
     new = []
     attitudes = {a.start: k for k, (a, _) in enumerate(parts.turns)}
@@ -142,7 +141,7 @@ def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array)
     P = carried[nv:2 * nv]
     end = carried[2 * nv:]
     nu = where(row.first, parts.in_parent(q, point.x.qd), carried[:nv])
-    turns = [Turn(h * nu[own]) for _, own in parts.turns]
+    turns = [CayleyTurn(h * nu[own]) for _, own in parts.turns]
     halfway = _moved(tree, parts, q, h * nu, [turn.half for turn in turns], 0.5)
     here = where(row.first, q, where(row.last, end, halfway))
     velocity = parts.in_body(here, nu)
@@ -192,16 +191,16 @@ def _kept(mechanics: ConstrainedMechanics, parts: Parts, stage: Stage, q: Array,
     return mechanics.solved_between(pushed, seen, M, forces, rates)
 
 
-def _momenta(parts: Parts, turns: list[Turn], h: Scalar, p: Array, f: Array) -> tuple[Array, Array]:
+def _momenta(parts: Parts, turns: list[CayleyTurn], h: Scalar, p: Array, f: Array) -> tuple[Array, Array]:
     """The momenta before and after the step that its midpoint asks for, without the forces."""
     u = replaced(p + h / 2 * f, [(own, p[own] + h * turn.half_derivative(turn.half.dcay(f[own])))
                                  for turn, (_, own) in zip(turns, parts.turns, strict=True)])
-    before = parts.changed(u, lambda k, y: Turn(-turns[k].x).inverse_dcay(y)) - h * parts.changed(
+    before = parts.changed(u, lambda k, y: CayleyTurn(-turns[k].x).inverse_dcay(y)) - h * parts.changed(
         f, lambda k, y: _turned(turns[k].half, y))
     return before, parts.changed(u, lambda k, y: turns[k].inverse_dcay(y))
 
 
-def _turned(turn: Turn, y: Array) -> Array:
+def _turned(turn: CayleyTurn, y: Array) -> Array:
     return matrix_from_quaternion.unchecked(turn.quaternion) @ y
 
 
@@ -216,6 +215,6 @@ def variational(mechanics: TreeMechanics, iterations: int = 6) -> FixedStep:
         raise UnsupportedError(f"{mechanics.tree.name} has constraints on velocities: its steps do not follow from an "
                                "action alone; use another method")
     stages = range(iterations + 2)
-    table = Table(first=[k == 0 for k in stages], last=[k == iterations + 1 for k in stages],
+    table = StageTable(first=[k == 0 for k in stages], last=[k == iterations + 1 for k in stages],
                   time=[0.0, *[0.5] * iterations, 1.0], closing=[k == iterations for k in stages])
     return FixedStep(2, table, _start, partial(_stage, mechanics))

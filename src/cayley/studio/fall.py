@@ -2,8 +2,7 @@
 
 In a fall the mechanism swings from rest without friction, so its energy stays constant. Joints bounce from their
 limits without loss. A floating base is held. Where gravity causes no motion, an initial velocity starts it. In a
-demonstration each joint in turn moves to both sides, within its limits.
-"""
+demonstration each joint in turn moves to both sides, within its limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """SymPy expressions as presentation MathML, which browsers typeset by themselves.
 
-A sum is one formula for each term, so that long equations break into lines where a line is full, as text does.
-"""
+A sum is one formula for each term, so that long equations break into lines where a line is full, as text does."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 The robot in 3-D with sliders and a motion, its tables, workspace and manipulability, equations of motion, operation
 counts beside the published tables, and times. A mechanism without masses has its kinematic half. A sentence replaces
-each section that does not apply, and says why.
-"""
+each section that does not apply, and says why."""
 
 from __future__ import annotations
 

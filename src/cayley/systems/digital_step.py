@@ -3,8 +3,7 @@
     y = output(t, x, u)        x+ = x + h derivative(t, x, u)
 The steps are Euler's, as sampled controllers take them: the integral of an error is exact to the period. Parameters are
 constants of the code. In C, a system with a memory has its struct, a function that begins and one for each period
-(`compiler.c.c_memory`).
-"""
+(`compiler.c.c_memory`)."""
 
 from __future__ import annotations
 

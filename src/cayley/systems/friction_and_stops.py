@@ -1,8 +1,7 @@
 """Dry friction and stops of a system: the velocities that may stand still, and the forces that hold them.
 
 The bounds of dry friction at rest are -friction and friction; a stop that is touched pushes with any force, in one
-direction. Which velocities stand still is found by `compiler.solving.complementarity`. Source: Coulomb 1785.
-"""
+direction. Which velocities stand still is found by `compiler.solving.complementarity`. Source: Coulomb 1785."""
 
 from __future__ import annotations
 

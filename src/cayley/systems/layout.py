@@ -1,8 +1,7 @@
 """The state of a system as one vector: where the blocks are, and how they move together.
 
 The vector holds the coordinates of all blocks, each flattened, and then the number of each mode; leading axes are
-those of batches.
-"""
+those of batches."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
     dx/dt = derivative(t, x, u, p)        y = output(t, x, u, p)
 All texts are functions of (t, x, u, p), pure, scalar-agnostic and for one state; x, u and p are records: `x.current`,
-`u.voltage`. They return a dictionary by names, or the value itself where there is just one.
-"""
+`u.voltage`. They return a dictionary by names, or the value itself where there is just one."""
 
 from __future__ import annotations
 
@@ -324,8 +323,7 @@ class System(HoldsFunctions):
         """The motion from a state `until` a time [s], or at the given `times`, by one of SciPy's integrators.
 
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
-        last digit of the time, and `events` are watched for. The result says in `status` how it ended.
-        """
+        last digit of the time, and `events` are watched for. The result says in `status` how it ended."""
         from cayley.systems.adaptive.simulate import simulate
         return simulate(self, x, until=until, times=times, start=start, inputs=inputs, parameters=parameters,
                         events=events, method=method, rtol=rtol, atol=atol, max_step=max_step, max_events=max_events,

@@ -39,8 +39,7 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     its parts, and momentum.
 
     `status` is one word, "finished" if all went well, and `message` says it in a sentence. A run that stopped early
-    keeps all samples until then; in a batch, `good` (...) says how many samples of each trajectory are numbers.
-    """
+    keeps all samples until then; in a batch, `good` (...) says how many samples of each trajectory are numbers."""
 
     system: System
     t: Array
@@ -278,8 +277,7 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         """The state at other times (m), or at one, by name; of a mechanism (q, qd), each (..., m, n) or (..., n).
 
         By the solver's own interpolation if there is one. Otherwise, for a mechanism, by cubics through the kept states
-        and their rates: halve the spacing of the samples, and the error is 16 times smaller.
-        """
+        and their rates: halve the spacing of the samples, and the error is 16 times smaller."""
         times = np.asarray(t, dtype=float)
         if not len(self):
             raise ConventionError("the trajectory has no samples")

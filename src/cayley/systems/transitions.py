@@ -28,8 +28,7 @@ class Transition(HoldsFunctions):
     it is on the side to which it moves: a ball that leaves the floor is above it, and one that does not falls through,
     unless a mode lets it rest. What moves a guard elsewhere by a jump is no crossing. Several transitions at one
     instant all happen, in their order, as far as the modes then allow. Those of a clock are not `counted` among the
-    events of which a simulation may have too many.
-    """
+    events of which a simulation may have too many."""
 
     name: str
     guard: Text

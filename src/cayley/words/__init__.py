@@ -3,8 +3,7 @@ docs/start/words.md and docs/start/coming_from/ are written from these tables (`
 errors of names that do not exist and the "Also called" of docstrings are read from them.
 
     field.tsv                section, words separated by commas, what does it here
-    pinocchio.tsv, ...       section, their call, our call, a remark; the rest is for the tests, which run both
-"""
+    pinocchio.tsv, ...       section, their call, our call, a remark; the rest is for the tests, which run both"""
 
 from __future__ import annotations
 
@@ -97,8 +96,7 @@ def _by_name() -> dict[str, tuple[str, ...]]:
 def with_other_names(kind: Kind, room: str = "") -> Kind:
     """The class, in whose docstrings are the words of the field for its functions, so that `help` is found by them.
 
-    It is the class of mechanisms, or of one of their rooms, `arm.loops`, by its name.
-    """
+    It is the class of mechanisms, or of one of their rooms, `arm.loops`, by its name."""
     prefix = f"{room}." if room else ""
     for name in {name.removeprefix(prefix) for name in _by_name() if name.startswith(prefix)} & set(dir(kind)):
         found = getattr_static(kind, name)

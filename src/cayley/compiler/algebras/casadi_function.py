@@ -2,8 +2,7 @@
 
 The values are the kernel's expression in SX. The Jacobian is not CasADi's own, of that expression, but the kernel's,
 simplified as kernels are (Panda's forward dynamics: 9394 instructions, and 13153 of CasADi's own). It is again an
-expression, which CasADi differentiates for Hessians.
-"""
+expression, which CasADi differentiates for Hessians."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A program as equations to read: SymPy expressions, plain text and LaTeX.
 
 A short program is written out, each output an expression in the inputs. A long one is a list of numbered lines, as in a
-book: a value that is used more than once, or that would make a line too long, gets a name of its own.
-"""
+book: a value that is used more than once, or that would make a line too long, gets a name of its own."""
 
 from __future__ import annotations
 
@@ -39,8 +38,7 @@ class Equations:
 
     `lines` are the intermediate values, in order; `outputs` has for each output its expression, a matrix (a vector is a
     column) or an array of them, in terms of the inputs and of the lines. `inputs` has the symbols of each input in the
-    same form.
-    """
+    same form."""
 
     name: str
     inputs: Mapping[str, Any]

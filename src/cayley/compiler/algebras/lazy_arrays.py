@@ -1,8 +1,7 @@
 """Kernels on Dask's arrays: a call makes a task for each chunk of the batch, and computes nothing.
 
 Dask knows generalized ufuncs, but asks them for their type on arrays of core dimensions 1, which a kernel of seven
-joints does not have: a kernel knows its types and shapes without being asked.
-"""
+joints does not have: a kernel knows its types and shapes without being asked."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 An `Algebra` says how each operation of a graph is carried out and how arrays of scalars are taken apart and put
 together. Those of NumPy, SymPy, CasADi, JAX and mpmath are in `algebras.py`; `Algebra.of_operators` makes one for
-a type of your own.
-"""
+a type of your own."""
 
 from __future__ import annotations
 
@@ -74,8 +73,7 @@ class Algebra(HoldsFunctions):
     comparisons, choices, minimum and maximum, Python's own operators are taken where it has none, and an operation that
     has a text is computed by it. `constant` makes a scalar of a float. `read(argument, shape)` takes an argument apart
     into scalars in C order, `write(scalars, shape, batch)` puts a result together. `batch` is the broadcast shape of
-    the leading axes, () unless the algebra is `batched`.
-    """
+    the leading axes, () unless the algebra is `batched`."""
 
     name: str
     functions: Mapping[str, Callable[..., Any]]

@@ -1,8 +1,7 @@
 """Backends, which turn programs into code or text: LLVM for this processor, C, CUDA, JavaScript and others. Each is one
 module and one line here.
 
-A backend is imported when it is first asked for.
-"""
+A backend is imported when it is first asked for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A GPU, through CuPy: arrays in, arrays out.
 
-The text that is compiled is made in `cuda_source` and `cuda_iteration`.
-"""
+The text that is compiled is made in `cuda_source` and `cuda_iteration`."""
 
 from __future__ import annotations
 
@@ -77,8 +76,7 @@ class OnCuda:
     float32 if every argument is float32 (or `dtype` says so), otherwise in float64, and returns arrays of the library
     of the first argument that lies on the GPU, of CuPy if none does, or what was given as `out` (one array or a tuple),
     which may be one of the arguments but must not overlap one in another way; into arrays of NumPy results are copied.
-    It runs on CuPy's current stream, in turn with torch's.
-    """
+    It runs on CuPy's current stream, in turn with torch's."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -1,8 +1,7 @@
 """A program as a Fortran 2003 subroutine that needs nothing but the language's own functions.
 
 Arrays are indexed from one, entry (i, j) of a matrix is A(i, j); scalars are arguments of their own. Small and capital
-letters are the same in Fortran, so that names which differ in nothing else get an underscore.
-"""
+letters are the same in Fortran, so that names which differ in nothing else get an underscore."""
 
 from __future__ import annotations
 

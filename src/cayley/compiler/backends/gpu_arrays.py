@@ -57,8 +57,7 @@ def on_gpu(cupy: ModuleType, argument: ArrayLike, name: str) -> Scalar:
 def view(cupy: ModuleType, argument: Scalar, name: str) -> Scalar:
     """An array of any library as a CuPy array on the same memory.
 
-    DLPack goes first, since it orders the streams of both.
-    """
+    DLPack goes first, since it orders the streams of both."""
     if isinstance(argument, cupy.ndarray):
         return argument
     argument = argument.detach() if _library(argument) == "torch" else argument
@@ -91,8 +90,7 @@ def _library(example: object) -> str:
 def in_turn(cupy: ModuleType) -> Iterator[None]:
     """Between what torch's current stream has been given so far and what it will be given next.
 
-    CuPy's stream takes the kernel. Where torch is on another, each waits for the other, on the GPU, not here.
-    """
+    CuPy's stream takes the kernel. Where torch is on another, each waits for the other, on the GPU, not here."""
     torch: Any = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "cuda") or not torch.cuda.is_initialized():
         yield

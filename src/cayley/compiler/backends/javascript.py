@@ -1,8 +1,7 @@
 """A program or an iteration as a function in JavaScript, for pages and for Node: a module that needs nothing else.
 
 Scalars are numbers, arrays are flat and row-major, typed ones or others. A function of one output returns it, one of
-several an object with one field for each. All numbers are in double precision, as everywhere in that language.
-"""
+several an object with one field for each. All numbers are in double precision, as everywhere in that language."""
 
 from __future__ import annotations
 

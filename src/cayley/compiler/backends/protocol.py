@@ -20,8 +20,7 @@ class IteratedFunction(Protocol):
 
     `arrays` are the backend's own, one an input of the program: states and constants (..., *core), changing ones (...,
     steps, *core), cycling ones (..., cycle, *core). Their cores and turns have been checked; their leading axes
-    broadcast. `dtype` is "float64" or "float32".
-    """
+    broadcast. `dtype` is "float64" or "float32"."""
 
     def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
                  threads: int) -> tuple[Array, ...]:
@@ -41,8 +40,7 @@ class Backend:
 
     A program has its names, shapes and units; `program.nodes` are its operations, operands first, each one of
     `OPERATIONS`. Precisions are "double" and "float". An operation that a language lacks has a text, of which
-    `composed.program_of` makes a program. A program may call others; `calls.expanded` makes one that does not.
-    """
+    `composed.program_of` makes a program. A program may call others; `calls.expanded` makes one that does not."""
 
     title = ""
     operations: frozenset[str] = frozenset(operation.name for operation in ARITHMETIC)

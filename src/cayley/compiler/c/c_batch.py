@@ -2,8 +2,7 @@
 
     id_batch(count, q, qd, qdd, tau);        q[k*count + i] is element k of the q of state i
 Neighbouring states are neighbours in memory, so that compilers compute several of them in one instruction; a loop over
-the function of one state, with its arrays one after the other, is what an array of structs needs.
-"""
+the function of one state, with its arrays one after the other, is what an array of structs needs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Straight-line programs as C text: readable expressions and numbered temporaries. Shared by C99, CUDA and JavaScript.
 
 A value with a single use is written where it is used, as long as the line stays short; every other value gets a
-temporary. Parentheses keep the order of the graph's operations, so that the text rounds exactly as the graph says.
-"""
+temporary. Parentheses keep the order of the graph's operations, so that the text rounds exactly as the graph says."""
 
 from __future__ import annotations
 

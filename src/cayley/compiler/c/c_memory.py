@@ -1,8 +1,7 @@
 """C text for a function with a memory: a vector that is an input, and the last output, is a struct of the caller's.
 
     law_state arm;  law_init(&arm);        every period:  law_step(&arm, q, qd, target, target_qd, 1e-3f, tau);
-A part of the vector that has no value to begin with is an argument of `law_init`.
-"""
+A part of the vector that has no value to begin with is an argument of `law_init`."""
 
 from __future__ import annotations
 

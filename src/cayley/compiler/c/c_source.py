@@ -1,8 +1,7 @@
 """A program as C99: one `.c` and one `.h` that need nothing but math.h.
 
 Scalars are passed by value, arrays as flat row-major pointers. Every input is read before the first output is written,
-so an output may be the same array as an input.
-"""
+so an output may be the same array as an input."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The library's own elementary functions as CUDA: what `elementary` writes for vectors of lanes, for one thread.
 
 No branches, no calls and no arrays: so nothing of a kernel must be kept in memory because of a sine. Products are
-rounded by themselves where the functions say so, whatever the compiler would fuse.
-"""
+rounded by themselves where the functions say so, whatever the compiler would fuse."""
 
 from __future__ import annotations
 

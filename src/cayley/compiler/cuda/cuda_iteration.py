@@ -1,8 +1,7 @@
 """An iteration as the text of one CUDA kernel: one thread a trajectory, its state in registers from end to end.
 
 Each operand is a pointer with its strides, in elements: from trajectory to trajectory, from turn to turn of the loop
-that it moves along, and from element to element.
-"""
+that it moves along, and from element to element."""
 
 from __future__ import annotations
 
@@ -56,8 +55,7 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     """The text of the kernel `(count, samples, every, cycle, pointer, strides, ...)`, inputs first, then what is kept.
 
     Inputs that change or cycle and what is kept have three strides, all others two; `strides` are those that are known.
-    Where the program of this precision is computed limb by limb, a thread takes `TOGETHER` trajectories.
-    """
+    Where the program of this precision is computed limb by limb, a thread takes `TOGETHER` trajectories."""
     dialect = cuda_dialect(precision)
     program = limbed.whole if limbed else in_precision(iteration.program, precision)
     plan = iteration.plan

@@ -2,8 +2,7 @@
 
 Each stretch reads the state anew: a compiler that could see that nothing has changed would keep everything. A thread
 may take several trajectories through a stretch before the next one begins. The text of a large robot is longer than
-what the GPU keeps of it at hand, and is so fetched once for all of them.
-"""
+what the GPU keeps of it at hand, and is so fetched once for all of them."""
 
 from __future__ import annotations
 

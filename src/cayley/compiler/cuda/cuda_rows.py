@@ -4,8 +4,7 @@ A thread that reads its own row takes words that lie far from those of its neigh
 than the memory. Here the rows of a tile are copied as they lie into one of two buffers in shared memory, while the tile
 before is computed from the other; results go back the same way. Blocks stay, and take every so-and-so-manieth tile. The
 states after the last full tile, and all of them where an operand does not begin at a multiple of `ALIGNED` bytes, are
-read and written by their threads in a loop of its own, so that the loop of tiles is short.
-"""
+read and written by their threads in a loop of its own, so that the loop of tiles is short."""
 
 from __future__ import annotations
 

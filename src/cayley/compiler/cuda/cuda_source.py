@@ -2,8 +2,7 @@
 
 Each operand is a pointer with two strides, in elements: from state to state and from element to element. So an array of
 states is read where it is, and so is the transpose of an array of shape (elements, states), which a GPU reads fastest.
-Strides that are known when the text is written stand in it as numbers; the others are parameters.
-"""
+Strides that are known when the text is written stand in it as numbers; the others are parameters."""
 
 from __future__ import annotations
 

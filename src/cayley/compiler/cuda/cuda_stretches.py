@@ -1,8 +1,7 @@
 """A program limb by limb: the stretches that one thread computes in turn.
 
 A stretch is what a part of a program (see `shares`) does in one phase. Between stretches only that is kept which one
-part hands to another; what a part needs of its own earlier phases it makes once more from its state.
-"""
+part hands to another; what a part needs of its own earlier phases it makes once more from its state."""
 
 from __future__ import annotations
 

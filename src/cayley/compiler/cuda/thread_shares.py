@@ -3,8 +3,7 @@
 In the step of a mechanism of several limbs, most of what is computed belongs to one limb: it comes from the state of
 that limb alone, or is for it alone. The rest is the trunk's. Limbs are found in the graph, not in the mechanism: the
 results that a value reaches are those of a body and all that hang on it, and such sets lie within one another as the
-bodies hang together. Threads hand values over between phases, at the end of which each waits for all others.
-"""
+bodies hang together. Threads hand values over between phases, at the end of which each waits for all others."""
 
 from __future__ import annotations
 

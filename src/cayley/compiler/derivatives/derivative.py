@@ -6,8 +6,7 @@ can be differentiated again. A zero that follows from the structure is the const
 A branch selects its derivative, it never multiplies it by 0 or 1: what the branch not taken would give (NaN, infinity)
 cannot leak. Going forward, `where(c, da, db)` is enough. Going backward, an adjoint below a branch has a meaning only
 while the branch is taken; it carries the conditions of that, its guard, and 0 is put in its place only when it meets an
-adjoint that holds elsewhere.
-"""
+adjoint that holds elsewhere."""
 
 from __future__ import annotations
 
@@ -104,8 +103,7 @@ def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> Array:
     """d outputs[i] / d variables[j], by forward or by reverse mode, whichever needs fewer operations together with the
     outputs.
 
-    The variables may be any nodes; a path from an output ends at the first of them.
-    """
+    The variables may be any nodes; a path from an output ends at the first of them."""
     between = _between(outputs, variables)
     modes: list[Callable[..., np.ndarray]] = [_by_columns, _by_rows]
     if len(between) * (len(outputs) + len(variables)) > _MOST_WORK:

@@ -6,8 +6,7 @@ A step is one text, x[k + 1] = f(x[k], u[k], p). Forward, a tangent goes with th
 Backward, an adjoint comes from the last state to the first, and collects on its way what the rest is to blame for:
 
     a[k] = f_x' a[k + 1] + w[k]        du[k] = f_u' a[k + 1]        dp = sum f_p' a[k + 1]
-where w[k] are the weights of the state x[k] (Griewank & Walther, Evaluating Derivatives, sections 3.1, 3.2 and 12).
-"""
+where w[k] are the weights of the state x[k] (Griewank & Walther, Evaluating Derivatives, sections 3.1, 3.2 and 12)."""
 
 from __future__ import annotations
 

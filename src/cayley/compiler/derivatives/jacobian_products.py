@@ -1,8 +1,7 @@
 """Products of a kernel's Jacobian with vectors, as kernels: J u, forward mode, and w J, reverse mode.
 
 Neither forms the Jacobian. Reverse mode costs a few times the kernel, however many inputs there are: it is what
-gradients of a loss are made of, in `cayley.systems.rollouts.derivatives`, in torch and in JAX.
-"""
+gradients of a loss are made of, in `cayley.systems.rollouts.derivatives`, in torch and in JAX."""
 
 from __future__ import annotations
 

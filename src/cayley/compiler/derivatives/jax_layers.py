@@ -2,8 +2,7 @@
 
 XLA calls compiled code of this processor back, both ways (`jax.pure_callback`, `jax.custom_vjp`). Forward mode
 (`jax.jvp`, `jax.jacfwd`) is not there: for it `kernel.evaluate(cy.JAX, ...)` writes a kernel out in JAX's own
-operations. Kernels are differentiated as often as you like, rollouts once.
-"""
+operations. Kernels are differentiated as often as you like, rollouts once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Layers: functions of named arrays with their reverse mode, through which other libraries differentiate.
 
-`torch_layers` and `jax_layers` make functions of tensors of one; kernels are such layers, and so are rollouts.
-"""
+`torch_layers` and `jax_layers` make functions of tensors of one; kernels are such layers, and so are rollouts."""
 
 from __future__ import annotations
 

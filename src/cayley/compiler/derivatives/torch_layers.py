@@ -2,8 +2,7 @@
 
 A `torch.autograd.Function` calls compiled code both ways. On tensors of this processor nothing is copied; tensors on a
 GPU stay there. The way back of a kernel is a kernel, which torch may differentiate again (`create_graph=True`); that of
-a rollout is not.
-"""
+a rollout is not."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Every function takes the `Lanes` under construction and its arguments, and returns a value of the precision of its first
 argument. Infinities, NaN and signed zeros follow C99 and NumPy. The result of a lane never depends on the other lanes
-or on the width. The table of operations names the function of each operation, or has its text.
-"""
+or on the width. The table of operations names the function of each operation, or has its text."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ def floor_divide(lanes: Lanes, a: Value, b: Value) -> Value:
 def fmod(lanes: Lanes, a: Value, b: Value) -> Value:
     """C's fmod.
 
-    The quotient rounded down is right or one too large; a - q b is a number of the machine in both cases.
-    """
+    The quotient rounded down is right or one too large; a - q b is a number of the machine in both cases."""
     x = lanes.absolute(a)
     y = lanes.absolute(b)
     ratio = x / y

@@ -7,8 +7,7 @@ replaced.
 What is trusted: the user. An entry is machine code, and runs as the program does that loads it. It is loaded only from
 a regular file that belongs to this user and that nobody else may write, so in a folder that is open to others they can
 delete entries, but not plant any. The digest has no secret in it: it protects from damage, not from the user's own
-other programs, which could write an entry that runs, as they could write any of the user's Python files.
-"""
+other programs, which could write an entry that runs, as they could write any of the user's Python files."""
 
 from __future__ import annotations
 
@@ -167,8 +166,7 @@ def _prune(place: Path) -> int:
     """Drop what died unfinished, and the entries longest unused until the folder is within its limit; how many bytes
     are left in it.
 
-    Others may be doing the same.
-    """
+    Others may be doing the same."""
     entries = []
     for entry in os.scandir(place):
         with suppress(OSError):

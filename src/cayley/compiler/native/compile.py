@@ -30,8 +30,7 @@ class Compiled:
     """A program with machine code for batches in each precision and for single states, each made when it is first
     needed.
 
-    Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled.
-    """
+    Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled."""
 
     def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable[..., Any],
                  make_result: Callable[..., Any] | None, *, explains_nan: bool = False,

@@ -2,8 +2,7 @@
 
 An array of arguments lies side by side. If it is a piece of an input, or of the results of another call, that is where
 it is read; otherwise each of its values is stored where it belongs when it is computed. Calls with the same array read
-the same memory. Results that are outputs of the program, and nothing else, are written there.
-"""
+the same memory. Results that are outputs of the program, and nothing else, are written there."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ class CallFrames:
     """The places of arguments and results of all calls of a program, `size` elements in all.
 
     `results` has where the results of a call are, `places` where an array of arguments begins, `homes` where else a
-    value is to be stored. `leaves` are the arguments that are not computed.
-    """
+    value is to be stored. `leaves` are the arguments that are not computed."""
 
     def __init__(self, order: Sequence[Node], inputs: Mapping[int, Place], outputs: Mapping[int, Sequence[int]],
                  uses: Mapping[int, int]) -> None:

@@ -2,8 +2,7 @@
 
 The states of `width` trajectories stay in the buffers of the straight-line code throughout. The whole is a generalized
 ufunc: the lengths of the loops are dimensions of its operands. Blocks that are not full repeat their last state, so a
-trajectory is computed alike wherever in a batch it stands.
-"""
+trajectory is computed alike wherever in a batch it stands."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 `core` reads the inputs of `width` states from a buffer, element by element (element k of all lanes, then element k +
 1), and writes the outputs in the same layout. A large program is cut into several functions, because the time of a
 compiler's back end grows faster than the length of a function; values that cross a cut travel through a third buffer.
-A program that is called is a core of its own, which reads each of its arrays where the caller has it: `frames.py`.
-"""
+A program that is called is a core of its own, which reads each of its arrays where the caller has it: `frames.py`."""
 
 from __future__ import annotations
 

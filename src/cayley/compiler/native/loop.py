@@ -2,8 +2,7 @@
 
 A block of `width` states is gathered into a buffer where equal elements of all states lie side by side, computed, and
 scattered back. Rows that lie contiguously are transposed in registers; everything else goes element by element. A block
-that is not full repeats its last state, so a state is computed alike wherever in a batch it stands.
-"""
+that is not full repeats its last state, so a state is computed alike wherever in a batch it stands."""
 
 from __future__ import annotations
 
@@ -68,8 +67,7 @@ def batch_loop(core: Core) -> Assembly:
 class BatchLoop:
     """The loop under construction.
 
-    A small core is made part of it, so that full blocks stay in registers from end to end.
-    """
+    A small core is made part of it, so that full blocks stay in registers from end to end."""
 
     def __init__(self, core: Core) -> None:
         self.core = core

@@ -2,8 +2,7 @@
 
 The plain case (contiguous float64 arrays of exactly the core shapes, results new or into `out`) is computed at once,
 through buffers, so `out` may overlap an input. Every other call is handed over, untouched, to the general one; so is,
-of kernels that explain it, a call whose result is not a number.
-"""
+of kernels that explain it, a call whose result is not a number."""
 
 from __future__ import annotations
 
@@ -61,8 +60,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False, unknown:
     _choose_form(text, len(inputs), into, new, slow)
 
     def compute() -> None:
-        """Memory is taken after all arguments have been checked; from then on only the allocation can fail.
-        """
+        """Memory is taken after all arguments have been checked; from then on only the allocation can fail."""
         data = [_checked_array(text, text.let(f"load ptr, ptr {argument}"), v, slow, writable=False)
                 for argument, v in zip(arguments, inputs, strict=False)]
         space.take(no_memory)
@@ -158,8 +156,7 @@ def _checked_array(text: AssemblyText, pointer: str, v: Variable, slow: str, *, 
 def _new_results(text: AssemblyText, assembly: Assembly, core: Core, space: CoreBuffers, named: bool) -> None:
     """Return new arrays: one, or several as a tuple, or as a named one.
 
-    The tuple owns what was made before something failed.
-    """
+    The tuple owns what was made before something failed."""
     failed = text.label("failed")
     several = len(core.program.outputs) > 1
     pack = text.let(f"call ptr %PyTuple_New(i64 {len(core.program.outputs)})") if several else "null"

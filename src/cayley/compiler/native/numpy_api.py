@@ -1,8 +1,7 @@
 """The few entries of the C interfaces of Python and NumPy that compiled kernels use.
 
 Offsets are those of the public structures of `ndarraytypes.h` and `ufuncobject.h`, counted from the size of an object's
-head, which differs between builds of Python.
-"""
+head, which differs between builds of Python."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A large batch on several threads. Compiled loops release Python's lock, so plain threads are enough.
 
 Only the plain case is cut into pieces: arrays, results new or into arrays of exactly the right shapes. Every other
-call, and every wrong one, is the call on one thread, so that both answer alike.
-"""
+call, and every wrong one, is the call on one thread, so that both answer alike."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ class Parallel:
     """A kernel that cuts its batch along the longest axis and computes the pieces side by side.
 
     `compute` is the call on one thread, `axes` are the numbers of core axes of its arguments, and `prepare(arguments,
-    arrays, dtype)` checks them.
-    """
+    arrays, dtype)` checks them."""
 
     def __init__(self, compute: Callable[..., Any], axes: Sequence[int], prepare: Callable[..., Prepared],
                  threads: int) -> None:

@@ -78,8 +78,7 @@ def fused_products(program: Program) -> dict[int, int]:
     """For each sum that is computed as a fused multiply-add, the index of the product in it.
 
     A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself, and
-    only into sums whose last bit is not seen; a sum of a product and the same product needs it by itself.
-    """
+    only into sums whose last bit is not seen; a sum of a product and the same product needs it by itself."""
     if program.is_strict:
         return {}
     seen = visible(program)

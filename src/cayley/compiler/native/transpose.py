@@ -2,8 +2,7 @@
 registers.
 
 The elements of a row are taken in chunks of a power of two. With chunks of c elements, a vector of `width` lanes holds
-the chunks of width / c states, c states apart, and the c by c squares in c such vectors are transposed together.
-"""
+the chunks of width / c states, c states apart, and the c by c squares in c such vectors are transposed together."""
 
 from __future__ import annotations
 

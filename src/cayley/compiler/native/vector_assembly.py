@@ -1,8 +1,7 @@
 """Straight-line vector arithmetic, written as Python expressions and emitted as LLVM assembly.
 
 `Lanes` collects the lines of one function body; a `Value` is a vector of `width` lanes in it. No fast-math flag is ever
-set and fused products are asked for by name, so each lane is rounded in the same way whatever the width.
-"""
+set and fused products are asked for by name, so each lane is rounded in the same way whatever the width."""
 
 from __future__ import annotations
 
@@ -192,8 +191,7 @@ class Lanes:
         """`values`, replaced in the lanes where the condition holds; the code of `replacements()` is jumped over if
         there are none.
 
-        That code should call a function marked `cold`, by which LLVM knows the branch to be rarely taken.
-        """
+        That code should call a function marked `cold`, by which LLVM knows the branch to be rarely taken."""
         label = self.fresh()[1:]
         before = f"{label}.before"
         rare = f"{label}.rare"

@@ -1,7 +1,6 @@
 """The operations that a node can be, each listed once with what every reader of graphs must know of it.
 
-An operation that is missing here cannot become a node, so none can go uncounted.
-"""
+An operation that is missing here cannot become a node, so none can go uncounted."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ class Operation(HoldsFunctions):
     a definition in C. `llvm(lanes, *operands)` writes it in vector arithmetic, as "module.function" one of
     `elementary`; `llvm_as_written` does it where every bit counts. `key` tells it apart from others of its name, for
     those who keep code that is made of it: without one, vector arithmetic is not kept. `remade`, a function and its
-    arguments, makes it where a program with it arrives.
-    """
+    arguments, makes it where a program with it arrives."""
 
     name: str
     arity: int = 1

@@ -1,7 +1,6 @@
 """Sums, products and quotients in a strict graph: only what changes no bit of the result, whatever the operands are.
 
-Signs go where they do not turn a zero around: x - y is never -(y - x), because x - x is +0.0.
-"""
+Signs go where they do not turn a zero around: x - y is never -(y - x), because x - x is +0.0."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Products and solves with many columns: the program of one column, called for each.
 
 Columns with zeros at the same places are computed by the same code, so that a large matrix takes the code of one of its
-columns and not that of all. Small ones are written out.
-"""
+columns and not that of all. Small ones are written out."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
 A reaction that cannot change (lower = upper) holds nothing. M is positive definite, so there is one solution, the
 minimum of a'M a / 2 - a'f + sum of bound |a|. It is found by guesses: each round solves for the velocities that go,
 holds those that went against their bound, and lets go those whose reaction left its bounds.
-Sources: Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
-"""
+Sources: Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds)."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ y.f tells that eigenvalue,
 
     y.f  against  (sum of |y_k| sqrt(M_kk))^2
 
-in the arithmetic that computes, float64 or float32; false for NaN as well.
-"""
+in the arithmetic that computes, float64 or float32; false for NaN as well."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ triangular form by reflections from the right: a complete orthogonal decompositi
 Where what is left of A is no longer than `rcond` |A| (Frobenius' norm), it counts as zero: those directions are left
 out by selection, so x and its derivatives are those of the matrix of smaller rank. With `rcond` 0 the rank is taken to
 be full; then nothing is exchanged and one set of reflections is enough, and x is infinite or NaN where the rank is not
-full. Source: Golub & Van Loan, Matrix Computations, sections 5.4 and 5.5.
-"""
+full. Source: Golub & Van Loan, Matrix Computations, sections 5.4 and 5.5."""
 
 from __future__ import annotations
 

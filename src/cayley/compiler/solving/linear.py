@@ -8,8 +8,7 @@ floats, symbols, 50 digits. A pivot that is zero gives infinity or NaN.
 
 Each row is matched with a column of its own, in which it has an entry; unknowns that need each other then form a block.
 A triangular matrix has blocks of one, whatever its rows and columns were permuted by. Source: Duff & Reid, An
-implementation of Tarjan's algorithm for the block triangularization of a matrix, ACM TOMS 4 (1978).
-"""
+implementation of Tarjan's algorithm for the block triangularization of a matrix, ACM TOMS 4 (1978)."""
 
 from __future__ import annotations
 
@@ -80,8 +79,7 @@ def _products(L: list[list[Any]], columns: int) -> int:
 def ldl(A: Array, least: Sequence[Scalar] | None = None) -> tuple[list[list[Any]], list[Any]]:
     """The rows of L below its diagonal of ones, and the pivots D, with A = L D L^T.
 
-    Pivots below the `least` (n) are raised to it: A is then A and something on its diagonal, where that is needed.
-    """
+    Pivots below the `least` (n) are raised to it: A is then A and something on its diagonal, where that is needed."""
     L: list[list[Any]] = [[] for _ in range(len(A))]
     pivots: list[Any] = []
     for i in range(len(A)):
@@ -120,8 +118,7 @@ class Elimination:
 
     `steps` are (i, k, factor): row k times the factor is taken from row i; or (i, k, condition, None): the rows change
     places where it holds. `upper` are the rows that are left. `rows` and `columns`: which equation, which unknown, was
-    taken at each place.
-    """
+    taken at each place."""
 
     steps: tuple[tuple[Any, ...], ...]
     upper: tuple[Row, ...]

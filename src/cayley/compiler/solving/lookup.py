@@ -2,8 +2,7 @@
 
 The numbers stand once in the code, as an array; a place is a whole number from 0, in a float, and one that is not there
 gives NaN. Between which two of increasing values a number lies is found by `interval`, in as many looks as their count
-has binary digits.
-"""
+has binary digits."""
 
 from __future__ import annotations
 

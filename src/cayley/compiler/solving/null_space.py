@@ -5,8 +5,7 @@ The last n - r columns of Q are an orthonormal basis N of all x with A x = 0; th
 A^T y = g. Rows are exchanged, the longest that is left first, only where some depend on others (r < h). Where the rank
 is less than the known one the factors mean nothing: `is_full` is false there. The sign of the basis, and with
 exchanges the basis itself, may jump between states; what is made of all of it does not.
-Source: Golub & Van Loan, Matrix Computations, section 5.4.
-"""
+Source: Golub & Van Loan, Matrix Computations, section 5.4."""
 
 from __future__ import annotations
 

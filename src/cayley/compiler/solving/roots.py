@@ -2,8 +2,7 @@
 
 There are no branches in a kernel, so every state of a batch takes all steps; one whose residual is small enough is
 kept. How the solution changes with everything that the residual depends on follows from the implicit function theorem,
-at the solution: no derivative goes through the steps.
-"""
+at the solution: no derivative goes through the steps."""
 
 from __future__ import annotations
 

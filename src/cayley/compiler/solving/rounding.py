@@ -9,8 +9,7 @@ not use them, so that all functions agree on what is singular. A row has the len
 
 Other matrices are measured by their largest singular value. The same rule holds where their entries come from states
 that were searched for, samples or differences, which are known to the root of rounding. Of `exact` ones, made of given
-numbers and not squared, s <= 64 n eps is zero.
-"""
+numbers and not squared, s <= 64 n eps is zero."""
 
 from __future__ import annotations
 

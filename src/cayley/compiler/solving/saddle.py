@@ -4,8 +4,7 @@
 To eliminate x first would fill A M^-1 A^T wherever constraints share an unknown. The whole is quasidefinite, D being
 positive, and can be eliminated in any order without exchanges (Vanderbei, SIAM J. Optim. 5, 1995), also where
 constraints depend on each other: they then share what they ask for. The order is that of minimum degree: the unknown
-with the fewest neighbours is next. What D spoils, A x = r + D y, is known, and taken out by solving once more.
-"""
+with the fewest neighbours is next. What D spoils, A x = r + D y, is known, and taken out by solving once more."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ S = A A^T is eliminated as L D L^T. A pivot is the square of what a row of A has
 that is a small part of an ordinary row, the row says nothing new: it gets the unknown zero, and is not looked at again.
 What is left is solved exactly. With a `rank` less than the number of rows, the largest pivot is brought forward each
 time, and no more rows than that are used: for matrices whose rank is known, but not which of their rows to take.
-A part is small in the arithmetic that computes, float64 or float32, as `rounding` says.
-"""
+A part is small in the arithmetic that computes, float64 or float32, as `rounding` says."""
 
 from __future__ import annotations
 

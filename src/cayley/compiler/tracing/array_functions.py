@@ -1,8 +1,7 @@
 """NumPy's functions that are not ufuncs, on arrays of nodes.
 
 A function is here because it is known to give the same on symbols as on floats. Every other is refused: what NumPy does
-with arrays of objects that it knows nothing about may be nothing at all (`np.nan_to_num`), or nonsense.
-"""
+with arrays of objects that it knows nothing about may be nothing at all (`np.nan_to_num`), or nonsense."""
 
 from __future__ import annotations
 

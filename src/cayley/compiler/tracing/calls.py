@@ -3,8 +3,7 @@
 A `call` node holds a `Callee` and has the arguments as operands; a `result` node is one of the values of a call.
 Arguments that are zero are structure: the callee without them is a program of its own, made once for all calls that
 have the same zeros. The derivative of a call is a call of the differentiated program. What is small, or called once, is
-written out where it is used; so is what must be rounded as it was written.
-"""
+written out where it is used; so is what must be rounded as it was written."""
 
 from __future__ import annotations
 

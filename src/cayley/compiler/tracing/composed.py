@@ -41,8 +41,7 @@ def evaluated(operation: Operation, operands: Sequence[Any], function: Callable[
 
 
 def definitions(operations: Iterable[str]) -> list[str]:
-    """Texts of operations that are not the compiler's own, as part of the key under which compiled code is kept.
-    """
+    """Texts of operations that are not the compiler's own, as part of the key under which compiled code is kept."""
     return [_definition(OPERATIONS[name]) for name in sorted(operations) if OPERATIONS[name] is not OWN.get(name)]
 
 

@@ -3,8 +3,7 @@
 Everywhere else a result that is rounded in another way is as good as the one that was written. The search goes back to
 where the last bit is not NumPy's anyway: to elementary functions, and, from a sign or a comparison, to sums with
 products in them, which are rounded once where the machine can. Those that lead to a floor or a remainder are rounded
-twice, as written.
-"""
+twice, as written."""
 
 from __future__ import annotations
 

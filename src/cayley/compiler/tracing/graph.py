@@ -3,8 +3,7 @@
 A `Graph` owns its nodes. Asking twice for the same operation on the same operands gives the same node, so common
 sub-expressions exist once. Nodes are numbered in the order of their making, which is a topological order: no algorithm
 on a graph needs recursion. What can be a node is listed in `operations`; the simplification rules are in `rules/`,
-what NumPy sees of a node in `symbols.py`.
-"""
+what NumPy sees of a node in `symbols.py`."""
 
 from __future__ import annotations
 
@@ -40,8 +39,7 @@ class Graph:
     In a `strict` graph every operation stays as it was written: only rewrites that change no bit of any result are
     made. Otherwise the rules follow real algebra; `regroups` says whether they may also round in another way than as
     written. That is off while a function is traced, because it is not yet known what will be made of a value;
-    `simplify` turns it on where it is safe.
-    """
+    `simplify` turns it on where it is safe."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self.strict = strict

@@ -7,8 +7,7 @@ no derivative, and neither has what is held of J.
 
 In a derivative every held value is released: the solution stands in its place, with its own derivative. So derivatives
 of every order are right, and none goes through the way on which the number was found. Programs that are to be evaluated
-need no marks: `plain` takes them off.
-"""
+need no marks: `plain` takes them off."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ _KEPT = MARKS - {"independent"}
 class ImpliedValues:
     """Values that are implied together.
 
-    `places` are their held numbers, `laws` have their derivatives, `tag` is on whatever else is held.
-    """
+    `places` are their held numbers, `laws` have their derivatives, `tag` is on whatever else is held."""
 
     tag: Node
     places: tuple[Node, ...]
@@ -52,8 +50,7 @@ def implied(numbers: Sequence[Node],
             law: Callable[[list[Node], Callable[[Any], Any]], Sequence[Node]]) -> ImpliedValues:
     """The group of these numbers with the derivatives of `law(places, hold)`, whose own numbers do not matter.
 
-    `places` are the numbers, held; `hold` holds a scalar that depends on them or on anything else.
-    """
+    `places` are the numbers, held; `hold` holds a scalar that depends on them or on anything else."""
     graph = numbers[0].graph
     places = [held_apart(number) for number in numbers]
     tag = graph.constant(graph.size)

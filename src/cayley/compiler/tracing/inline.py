@@ -19,8 +19,7 @@ from cayley.compiler.typing import Array
 def inline(program: Program, arguments: Sequence[Array], cores: Sequence[int], *, shared: bool = False) -> list[Array]:
     """The outputs of `program` on arrays of nodes; if it is `shared`, those of calls of it.
 
-    Axes before the last `cores[k]` of an argument are a batch, and broadcast.
-    """
+    Axes before the last `cores[k]` of an argument are a batch, and broadcast."""
     arrays = [np.asarray(a, dtype=object).view(np.ndarray) for a in arguments]
     graph = next(x.graph for a in arrays for x in a.flat if isinstance(x, Node))
     batches = [a.shape[:a.ndim - core] for a, core in zip(arrays, cores, strict=True)]

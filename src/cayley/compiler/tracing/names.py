@@ -1,8 +1,7 @@
 """Names for exported text that meet neither each other, nor what the user named, nor the words of a language.
 
 A parameter may hide a function that is not called, so `gamma` and `index` stay as they are; a function may not be
-called like any function that compilers know, declared or not.
-"""
+called like any function that compilers know, declared or not."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ A text must not branch on values that are inputs. It may branch on *structure*: 
 An expression that is zero for all samples is zero, up to rounding, for all values (Schwartz 1980: that a polynomial
 which is not zero vanishes at a point taken at random has probability none), and one of several ways that are all right
 may be chosen by the nominal value. Numbers are their own only sample, so that the same text decides about constants as
-it always did.
-"""
+it always did."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Whole-program simplification: what the rules cannot see because it depends on how often a value is used.
 
 Factoring never adds an operation: only sums and products that nothing else uses are taken apart. Terms of a sum that
-cancel go.
-"""
+cancel go."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ def simplify(program: Program) -> Program:
     """The program with constants gathered, common factors taken out and repeated divisors inverted once.
 
     A strict program stays as it is. All of this rounds in another way than as written, so it stops at values that are
-    seen to the last bit.
-    """
+    seen to the last bit."""
     program = plain(program)
     if program.is_strict:
         return expanded(program)

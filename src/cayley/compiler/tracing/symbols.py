@@ -1,8 +1,7 @@
 """Arrays of nodes that NumPy's own functions accept.
 
 `Symbols` is an object array that answers NumPy's two protocols, so that `np.sin(q)`, `a @ b`, `np.where(q > 0, a, b)`
-or `np.linalg.norm(p)` build graphs. What cannot be traced is refused with the name of what to write instead.
-"""
+or `np.linalg.norm(p)` build graphs. What cannot be traced is refused with the name of what to write instead."""
 
 from __future__ import annotations
 

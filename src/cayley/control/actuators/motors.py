@@ -10,8 +10,7 @@ friction of the arm, as far as it is included. Forces that a law asks for become
     V = R i + ke N qd + L w (tau / (N k) - i)      with it, from measured currents i: di/dt = w (wanted i - i)
 Gears: q_M = Gamma q and tau = Gamma^T tau_M, as tau_M . dq_M = tau . dq for every dq. The gear ratio is turns of the
 motor for one of the joint; wrists whose motors turn several joints have a Gamma that is not diagonal.
-Source: Yamamoto (6.1)-(6.17), spec S3-38 to S3-40, S3-52, E3-26.
-"""
+Source: Yamamoto (6.1)-(6.17), spec S3-38 to S3-40, S3-52, E3-26."""
 
 from __future__ import annotations
 

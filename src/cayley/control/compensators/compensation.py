@@ -3,8 +3,7 @@
     tau = what the law gives + compensation
 A compensator is a function of what the law gets, `f(q, qd)` say, for one state, in NumPy; or a system with the output
 `compensation`, which may remember: a network that learns, a table of rules, an observer. What is not finite of it is
-not added. Source: spec S3-48, S3-53.
-"""
+not added. Source: spec S3-48, S3-53."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ A_i and B_k are triangles whose peaks divide [-1, 1] evenly, of errors in units 
 `rate`; beyond the ends the outermost sets hold. w_ik is the product of both memberships (Sugeno), or the lesser
 (Mamdani's inference, with singletons as consequents and heights for their defuzzification). The map is continuous and
 bounded by `most`: a spring and a damper that are stiff near the target and give way far from it. Source: Takagi &
-Sugeno 1985; Mamdani & Assilian 1975; the table of MacVicar-Whelan 1976; spec S3-48, S3-53.
-"""
+Sugeno 1985; Mamdani & Assilian 1975; the table of MacVicar-Whelan 1976; spec S3-48, S3-53."""
 
 from __future__ import annotations
 

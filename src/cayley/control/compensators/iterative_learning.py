@@ -8,8 +8,7 @@ one before, in the mean square of u, if the norm of that matrix is less than one
 of trials with a small push in each period. kd near the inertia over the period converges fast; a filter that forgets
 high frequencies makes the matrix smaller, and leaves an error there. Source: Arimoto, Kawamura & Miyazaki, Bettering
 operation of robots by learning, 1984, (5), (9); in lifted form Bristow, Tharayil & Alleyne, A survey of iterative
-learning control, 2006, (7), (15); spec S3-48, S3-53.
-"""
+learning control, 2006, (7), (15); spec S3-48, S3-53."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ leaves out.
 z is each joint's own velocity, as for friction, or the whole state (q, qd). Beside a passivity-based law with the same
 slope, M s' + C s + kd s = f - W phi, and V = s^T M s / 2 + |W - W*|^2 / (2 rate) falls by s^T kd s, but for what no
 weights W* can represent: s ends within that residue / kd. Source: Sanner & Slotine, Gaussian networks for direct
-adaptive control, 1992; Lewis, Jagannathan & Yesildirek, Neural Network Control, 1999, 4.3; spec S3-48, S3-53.
-"""
+adaptive control, 1992; Lewis, Jagannathan & Yesildirek, Neural Network Control, 1999, 4.3; spec S3-48, S3-53."""
 
 from __future__ import annotations
 

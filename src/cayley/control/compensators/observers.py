@@ -6,8 +6,7 @@ from its momentum, without a force sensor and without accelerations.
 so that r is the disturbance d (nv), joint by joint through a filter of first order: of a constant one, d (1 -
 exp(-gain t)). d is the force of a collision, a payload, friction: all that the model does not know. Source: De Luca &
 Mattone, Actuator failure detection and isolation using generalized momenta, 2003, (7)-(10); Haddadin, De Luca &
-Albu-Schaeffer 2017, IV.E; spec S3-48.
-"""
+Albu-Schaeffer 2017, IV.E; spec S3-48."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ only if the motion excites them: the mean of Y^T Y along the target must be regu
 in proportion to the squares of what the numbers may be wrong by. Without excitation noise lets estimates drift:
 `leakage` pulls them back to the model, and leaves a small error instead, and `bounds` keep them.
 Source: Slotine & Li, On the adaptive control of robot manipulators, 1987, (8)-(10); projection and leakage as in
-Ioannou & Sun, Robust Adaptive Control, 1996, 8.4; spec S3-48, S3-53.
-"""
+Ioannou & Sun, Robust Adaptive Control, 1996, 8.4; spec S3-48, S3-53."""
 
 from __future__ import annotations
 

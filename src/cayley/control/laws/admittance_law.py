@@ -4,8 +4,7 @@
 The outer loop of any law with `target`, `target_rate` and `target_acceleration` of a frame: what the inner loop tracks
 exactly gives way exactly so, with all the friction that it hides. x is a displacement and a rotation vector in the
 root's axes, R_target = exp(x_turn) R_nominal; turns that reach 2 pi have no rotation vector. Against stiff walls the
-inner loop must be fast. Source: Siciliano and Villani 1999, 3.1.3 (position-based impedance control).
-"""
+inner loop must be fast. Source: Siciliano and Villani 1999, 3.1.3 (position-based impedance control)."""
 
 from __future__ import annotations
 

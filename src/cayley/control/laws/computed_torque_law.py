@@ -5,8 +5,7 @@ integrators.
 z is the integral of the error, if there is a ki. What the model does not know is not cancelled: with a model M^, h^
 that is not the arm's the error obeys e'' + kd e' + kp e = M^^-1 ((M - M^) qdd + h - h^), which leaves an offset of
 about that divided by kp; integral action takes it away, while kd kp > ki (Routh). Sources: Mladenova 7.4.2
-(290)-(293), spec R-53; Yamamoto (6.40)-(6.46), spec S3-45, S3-51.
-"""
+(290)-(293), spec R-53; Yamamoto (6.40)-(6.46), spec S3-45, S3-51."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     tau = h + O Hd v,   v = O^T target'' + kd O^T e' + kp O^T e         e = target - q,  O^T H O = Hd diagonal
 Then O^T e'' + kd O^T e' + kp O^T e = 0: along each principal axis the error is a linear oscillator of its own. Gains of
 inertias that coincide are put together in their mean, as their axes are not told apart. With equal gains the law is
-computed torque; others move with the axes, which must turn slowly. Source: Mladenova 5.5.3, after (213); spec S0-86.
-"""
+computed torque; others move with the axes, which must turn slowly. Source: Mladenova 5.5.3, after (213); spec S0-86."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
 d is all that acts besides: of a constant or slow one the error dies without an offset. Where d changes with the
 frequency w, the part w / sqrt(w^2 + gain^2) of it is left. A gain beyond some tenth of the sampling frequency shakes.
 Source: Ohnishi, Shibata & Murakami, Motion control for advanced mechatronics, 1996, with the momentum observer of
-De Luca & Mattone 2003; spec S3-48.
-"""
+De Luca & Mattone 2003; spec S3-48."""
 
 from __future__ import annotations
 

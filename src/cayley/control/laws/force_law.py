@@ -6,8 +6,7 @@ measured off, the linear equation
     s^3 + (kd + kf c) s^2 + (kf K + ki c) s + ki K = 0, stable if kd kf > ki, however stiff the wall is: Routh
 and the force is f_d at rest, whatever the model does not know; without ki an acceleration d that it does not know of
 leaves f - f_d = d / kf. Away from the wall the frame moves with (kf f_d + ki z) / kd: `wind_up` limits ki z [m/s^2].
-Source: Khatib 1987, (34)-(45); Siciliano and Villani, Robot Force Control, 1999, 3.2.
-"""
+Source: Khatib 1987, (34)-(45); Siciliano and Villani, Robot Force Control, 1999, 3.2."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
     voltage = kp (target - q) - kd qd + g(q) / K_hat            the same with K_hat kp and K_hat (ke N + kd)
 The arm reaches the target by LaSalle's theorem, as it can stand nowhere else. V is that of PD: integral action, which
 takes away the offset of a wrong model, is stable for small ki. Source: Yamamoto (6.34)-(6.39), with the signs of spec
-E3-31, E3-32; S3-44.
-"""
+E3-31, E3-32; S3-44."""
 
 from __future__ import annotations
 

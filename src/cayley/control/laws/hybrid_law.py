@@ -4,8 +4,7 @@
     pressed    r'' = kf (f_d - f) + ki z - kd r'                  f = f_d at rest, as in `force_law`
 Which is which is a `Selection`: artificial constraints, complementary to the natural ones of the contact. The rows do
 not disturb each other, as the inertia that the frame feels is in between (`task_dynamics`).
-Source: Mason 1981; Raibert and Craig 1981; Khatib 1987, (26)-(45), with the selection in the axes of the task.
-"""
+Source: Mason 1981; Raibert and Craig 1981; Khatib 1987, (26)-(45), with the selection in the axes of the task."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ energy x^T stiffness x / 2, x their rotation vector (`task_error`), and x'' and 
 At rest a wrench w moves the frame by stiffness^-1 w, and against a wall of stiffness K it presses with (1/stiffness +
 1/K)^-1 times how far the target is behind it. Near singular postures the equation does not hold in the direction that
 the frame cannot move in; forces stay bounded, and the arm stretches to targets out of reach.
-Source: Hogan 1985; Siciliano and Villani 1999, 2.3, 3.1; Ott 2008.
-"""
+Source: Hogan 1985; Siciliano and Villani 1999, 2.3, 3.1; Ott 2008."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     u = kp e + kd (target' - qd) + ki z        e = target - q        dz/dt = e
 u are forces or, with motors, voltages. Behind high gears the motor's inertia is more than the arm's and each joint is
 a system of second, or with ki of third order: `joint_error_model` has its poles, limits and offsets.
-Source: Yamamoto (6.18), (6.28), with the signs of spec E3-27 and E3-29; S3-41, S3-43.
-"""
+Source: Yamamoto (6.18), (6.28), with the signs of spec E3-27 and E3-29; S3-41, S3-43."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ def _law(inputs: Mapping[str, Port | int], difference: Callable[[Array, Array], 
 def joint_pd(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
     """Each joint by its own error and its rate.
 
-    See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
-    """
+    See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero."""
     return _law_of(arm, kp, kd, None, wind_up=None, output=output, name="pd")
 
 
@@ -67,8 +65,7 @@ def joint_pid(arm: ArmLike, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind
               output: str = "tau") -> System:
     """Each joint by its own error, its rate and its integral.
 
-    See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
-    """
+    See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero."""
     return _law_of(arm, kp, kd, ki, wind_up=wind_up, output=output, name="pid")
 
 

@@ -8,8 +8,7 @@ forces on the linearised arm.
 A and B are those of `arm.linearize` at rest at q, with the integrals as further states. With a `period` the gains are
 those of the discrete Riccati equation, of forces that are held for a period. Joints may lack drives if the driven ones
 reach every mode that does not decay (Popov, Belevitch and Hautus); the error names a mode that they do not reach.
-Source: Anderson & Moore, Optimal Control, 1990, 2.4, 3.1, 11.1; Balafoutis & Patel (7.2.1); spec S3-48.
-"""
+Source: Anderson & Moore, Optimal Control, 1990, 2.4, 3.1, 11.1; Balafoutis & Patel (7.2.1); spec S3-48."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     tau = task_tau + N^T (kp (posture - q) - kd qd)        N^T = 1 - J^T Lambda J M^-1
 The projection is the one for which J M^-1 N^T = 0: it accelerates nothing of the task, in motion too (dynamically
 consistent). It is put behind any law of a frame; laws of operational space have it inside, as their input `null_tau`.
-Source: Khatib 1987, (51)-(56).
-"""
+Source: Khatib 1987, (51)-(56)."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ Then e'' + kd e' + kp e + ki z = 0, exactly for positions and for turns about on
 in the error, whatever tau0 does (`task_dynamics`). A redundant arm has the input `null_tau`, any law of the joints;
 what it does besides dies out with `null_damping`. Near singular postures and for targets out of reach the frame is
 taken to be lighter than it is: forces stay bounded, and the arm stretches.
-Source: Khatib, A unified approach for motion and force control, 1987, (12)-(17), (51).
-"""
+Source: Khatib, A unified approach for motion and force control, 1987, (12)-(17), (51)."""
 
 from __future__ import annotations
 

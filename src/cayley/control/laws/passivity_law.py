@@ -10,8 +10,7 @@ Globally asymptotically stable PD+ controller, 1988; Slotine & Li 1987; spec S3-
 C is that of Christoffel's symbols, so that M' - 2 C is skew and C(q, x) y = C(q, y) x. Velocity forces c(q, x) =
 C(q, x) x then give it by polarisation, C(q, qd) v = c(q, (qd + v)/2) - c(q, (qd - v)/2): two sweeps of the recursion,
 or two regressors, and no matrix. Parameters that a law takes for unknown add Y theta to the forces of the model; an
-unknown payload adds its ten moments about a frame, (m, ux, .., Jzz), to those of the link that carries the frame.
-"""
+unknown payload adds its ten moments about a frame, (m, ux, .., Jzz), to those of the link that carries the frame."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ The platform is steered by its distance e to the left of a segment or arc and it
     u = - a^2 e - 2 a sign z                                   e decays as (1 + ...) exp(- a s), ahead and backwards
     tan(phi) = L cos(psi) / (1 - k e) (k + cos(psi)^2 (u / (1 - k e) + k tan(psi)^2))       the steering angle
 exact for any e with k e < 1 and any psi below a right angle. The speed is that of the program times (1 - k e) /
-cos(psi), so psi has a limit, which bounds the speed. Source: Samson's chained form of a cart; spec S0-83.
-"""
+cos(psi), so psi has a limit, which bounds the speed. Source: Samson's chained form of a cart; spec S0-83."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ from cayley.wording import shown
 @dataclass(frozen=True, eq=False)
 class PlatformLaw:
     """A controller for `arm.simulate(..., controller=PlatformLaw(task))`: the platform returns to its path at `rate`
-    [1/m] and catches up along it at `along` [1/s], and errors of the drives and of the arm decay at `drives` [1/s].
-    """
+    [1/m] and catches up along it at `along` [1/s], and errors of the drives and of the arm decay at `drives` [1/s]."""
 
     task: PlatformTask
     rate: float = 2.0

@@ -5,8 +5,7 @@ exactly for positions and for turns about one axis; for other turns to first ord
 solved by qdd* = J^T (J J^T + damping)^-1 (...) + what no row feels, so that a redundant arm moves least and what it
 does besides dies out with `null_damping`. Near singular postures, where det(J J^T) is less than `near` times that of an
 isotropic matrix of the same trace, damping sets in (Nakamura): accelerations stay bounded, and the error is not that of
-the equation. Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34.
-"""
+the equation. Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ much (`unknown_parameters`). The sliding surface s = 0 is reached in finite time
 e' = -slope e, whatever the arm is. Within the boundary layer the law is linear in s: the error ends within layer /
 slope, and the forces are smooth. Without a layer they chatter; it should be some times what s moves in a period,
 (b + reach) period / M. Source: Slotine & Li, Applied Nonlinear Control, 1991, 7.1-7.2 and 9.1 (of arms), reaching
-condition (7.5), boundary layer (7.23); spec S3-48.
-"""
+condition (7.5), boundary layer (7.23); spec S3-48."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A law of an arm is a system that gives out forces (or voltages) from what is measured and wanted, and maybe remembers:
 
     tau = law(t, x, q, qd, target, ...)        dx/dt = derivative(t, x, q, qd, target, ...)
-Source: Yamamoto 6.2, spec S3-48.
-"""
+Source: Yamamoto 6.2, spec S3-48."""
 
 from __future__ import annotations
 

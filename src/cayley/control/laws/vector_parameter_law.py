@@ -4,8 +4,7 @@ slide.
     u_V = H_V(c) v - h_V(c, c')        tau = (1 + c^2)/2 u_V
 u_V are the forces along c; the torques are those that give q'' = 2 v/(1 + c^2) - 4 c c'^2/(1 + c^2)^2, so that it is
 the same motion that computed torque makes of the same wishes. c grows without bound at a half-turn: joints stay between
--pi and pi. Source: Mladenova (290), spec S0-75, R-52, R-53.
-"""
+-pi and pi. Source: Mladenova (290), spec S0-75, R-52, R-53."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ target, and damping in the joints.
     tau = J^T (kp e + ki z) - kd qd + g(q)        V = qd^T M qd / 2 + e^T kp e / 2        V' = -qd^T kd qd
 No matrix is inverted: the law is defined at singular postures and for targets out of reach. There it may come to rest
 with an error, where J^T kp e = 0: an outstretched arm that points at its target, or away from it.
-Source: Yamamoto (6.47), with a Jacobian that fits its error as in spec E3-33; S3-46.
-"""
+Source: Yamamoto (6.47), with a Jacobian that fits its error as in spec E3-33; S3-46."""
 
 from __future__ import annotations
 

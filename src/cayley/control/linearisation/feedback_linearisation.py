@@ -7,8 +7,7 @@ P are the pulls of the springs, h has gravity in it. The error obeys e^(r) + k(r
 which the roots are the poles. A joint without a spring becomes a chain of four as well, by two integrators before its
 force, the state of the law. It is the law for the reduced model, of rotors that only spin: what they feel because their
 carriers turn is left to the outer loop. Sources: Mladenova 7.4.2 (294)-(304), with gravity as in spec E-50, R-54; De
-Luca 1998 for mixed drives.
-"""
+Luca 1998 for mixed drives."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ state in which it is a chain of four integrators, and the law that makes it one.
     y = (q, q', y3, y4),  y3 = -(W sin q + K (q - theta)) / I_l,  y4 = (K theta' - q' (K + W cos q)) / I_l
     u = (I_l I_m / K) (v - a)  gives  y'''' = v
 In c = tan(q/2) angles beyond a half-turn are counted apart: a chart about the half-turn takes over before c grows
-without bound. Source: Mladenova 7.5 (305)-(308), corrected as in spec E-51, E-52, R-55.
-"""
+without bound. Source: Mladenova 7.5 (305)-(308), corrected as in spec E-51, E-52, R-55."""
 
 from __future__ import annotations
 

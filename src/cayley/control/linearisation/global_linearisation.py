@@ -3,8 +3,7 @@
     joint space          tau = ID(q, qd, qdd_d + Kv (qd_d - qd) + Kp (q_d - q))         then  e'' + Kv e' + Kp e = 0
     resolved acceleration    the same for the pose of a frame, qdd* = J^-1 (x''_d + Kv (x'_d - x') + Kp e - J' qd)
     coordinate change    y = h(q), J = dh/dq:  (q, qd) -> (y, J qd),  tau = D J^-1 (v - J' qd) + b         then  y'' = v
-What the model does not know is not cancelled, and J must be regular. Source: Balafoutis & Patel 7.2.1, spec R8.8.
-"""
+What the model does not know is not cancelled, and J must be regular. Source: Balafoutis & Patel 7.2.1, spec R8.8."""
 
 from __future__ import annotations
 
@@ -161,8 +160,7 @@ class ResolvedAcceleration(HoldsFunctions):
     twist, acceleration)`: the law `resolved_acceleration` without its damping, which raises an error instead.
 
     The target is a pose (4, 4), its twist (6) and its acceleration (6), in the root's axes; the error of attitude is
-    the rotation vector from the frame to the target. `Kp`, `Kv`: numbers or diagonals (6), linear first.
-    """
+    the rotation vector from the frame to the target. `Kp`, `Kv`: numbers or diagonals (6), linear first."""
 
     tree: Tree
     frame: str

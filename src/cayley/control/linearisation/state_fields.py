@@ -1,8 +1,7 @@
 """A system as x' = f(x) + g1(x) u1 + ...: the vector fields of its drift and of its inputs, to ask what brackets know.
 
     linearisability(*affine_fields(arm.system()), at)
-The g are derivatives of the system's text by its inputs, which must not depend on them.
-"""
+The g are derivatives of the system's text by its inputs, which must not depend on them."""
 
 from __future__ import annotations
 

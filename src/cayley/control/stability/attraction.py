@@ -4,8 +4,7 @@
     left         it goes beyond what the slice is measured by, and what the linear model makes of it, or is no number
     elsewhere    neither in the time it was given: another equilibrium, a cycle, or not there yet
 A picture of simulations is no proof; beside it stands what a Lyapunov function says: the greatest set V < c of the
-slice in which V falls, and the greatest in which everything has converged.
-"""
+slice in which V falls, and the greatest in which everything has converged."""
 
 from __future__ import annotations
 

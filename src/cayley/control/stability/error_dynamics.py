@@ -5,8 +5,7 @@ d is the displacement from the equilibrium, in the tangents of the blocks of the
 unit quaternions the rotation vector from one orientation to the other, up to a half-turn. A system with constant
 inputs, a function of the state, and equations of SymPy all become this. Equilibria are found by damped least squares in
 displacements from a start, also where the linear model is singular, as of a mechanism that may rest anywhere along a
-line. Source: Yamamoto Appendix H, spec S3-49.
-"""
+line. Source: Yamamoto Appendix H, spec S3-49."""
 
 from __future__ import annotations
 
@@ -63,7 +62,7 @@ class ErrorDynamics(HoldsFunctions):
     curved: tuple[str, ...] = ()
     """Blocks that are no vectors."""
     constraints: Kernel | None = None
-    """What must be zero, by d."""
+    """Quantities that must be zero, by d."""
     exact: tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None = field(default=None, repr=False)
 
     __repr__ = brief

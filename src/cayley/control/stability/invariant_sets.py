@@ -4,8 +4,7 @@ For polynomials this is algebra. The s that vanish together where V' does span a
 derivatives along the dynamics vanish too, L_F s, L_F L_F s, ..., which are added until nothing new comes. If every
 coordinate is then in the radical of the ideal, the equilibrium is all that stays, which proves it; otherwise other real
 points are searched. For other functions, states of the set are sampled: V must fall from each of them, and there must
-be no other equilibrium. Source: spec S3-49, E3-32, E3-44.
-"""
+be no other equilibrium. Source: spec S3-49, E3-32, E3-44."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
     C = dg/dq and load = g at the target        offset = K^-1 load with PD, none with PID
 Without links each joint is alone: what is left out is small behind high gears and at low speeds. C may be negative: an
 arm that stands up pushes away from its target, and K must be positive for it to stay.
-Source: Yamamoto (6.19)-(6.33), with the signs of spec E3-27 to E3-30; S3-41 to S3-43.
-"""
+Source: Yamamoto (6.19)-(6.33), with the signs of spec E3-27 to E3-30; S3-41 to S3-43."""
 
 from __future__ import annotations
 
@@ -147,8 +146,7 @@ def joint_equilibrium(arm: ArmLike, kp: ArrayLike, target: ArrayLike) -> Array:
     """The configuration q (n) in which an arm with PD control in volts rests, not to first order: K_hat kp (target - q)
     = g(q).
 
-    `UnreachableError` where there is none near the target.
-    """
+    `UnreachableError` where there is none near the target."""
     driven = voltage_dynamics(arm)
     n = len(driven.gain)
     stiffness = driven.gain * gains_of(kp, n, "kp", signed=True)

@@ -2,8 +2,7 @@
 
     x' = A x + B u, or x_next = A x + B u,        y = C x + D u        G(s) = C (s - A)^-1 B + D
 Of a system they are the derivatives at an equilibrium. Entries of inputs and outputs have labels, "target[0]", by which
-one of each is chosen for what is defined for one alone.
-"""
+one of each is chosen for what is defined for one alone."""
 
 from __future__ import annotations
 

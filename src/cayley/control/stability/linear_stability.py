@@ -354,8 +354,7 @@ class Verdict:
     stable                  what starts near enough to the equilibrium stays near it
     asymptotically stable   it is stable, and what starts near enough comes back to it; globally: whatever starts
     unstable                something that starts as near as you like goes away
-    undecided               none of these was shown
-    """
+    undecided               none of these was shown"""
 
     name: str
     nature: Nature
@@ -367,7 +366,7 @@ class Verdict:
     region: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """In which displacements were sampled, by their labels."""
     suggested: tuple[Nature, Scope] | None = None
-    """What samples say beyond what is proved."""
+    """Nature and scope that samples suggest beyond the proof."""
 
     __repr__ = brief
 

@@ -5,8 +5,7 @@
     and V grows without bound in every direction                  globally, where all of it holds everywhere
 Each claim is tried in turn by exact tests over all displacements, by second derivatives near the equilibrium, and on
 samples of a region, where what fails is returned as a state. A candidate that fails proves nothing, for or against.
-Source: Yamamoto Appendix H (H.1)-(H.4), with LaSalle's theorem as spec E3-44 asks; spec S3-49.
-"""
+Source: Yamamoto Appendix H (H.1)-(H.4), with LaSalle's theorem as spec E3-44 asks; spec S3-49."""
 
 from __future__ import annotations
 

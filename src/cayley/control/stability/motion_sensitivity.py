@@ -6,8 +6,7 @@ D, V, P and the derivative of inverse dynamics ID are those of the running state
 integration; of mechanisms with constraints they are the derivatives of forward dynamics. The parameters are those of
 `cayley.model.parameters`; `arm.with_payload("tool", 0.0)` adds the "payload1.mass" of a payload without mass. A and B
 are those of the linearised arm at the states of the nominal motion. Perturbations are along the velocities, where
-coordinates are more than these. Source: Balafoutis & Patel (1.1.3), 7.1, spec R8.9, S1-109.
-"""
+coordinates are more than these. Source: Balafoutis & Patel (1.1.3), 7.1, spec R8.9, S1-109."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class SensitiveMotion:
     """A motion and its derivatives by k parameters, by name, at times (T): q (T, nq), qd (T, nv), dq (T, nv, k) and
     dqd (T, nv, k).
 
-    dq is along the velocities, where coordinates are more than these.
-    """
+    dq is along the velocities, where coordinates are more than these."""
 
     parameters: tuple[str, ...]
     t: Array

@@ -9,8 +9,7 @@ assumptions decide the signs are exact; floats have eigenvalues, of which those 
     both together, with the same sign             each part has it
     a product                                     squares are not negative, the other factors have signs of their own
 Other polynomials stay undecided. Where a sign is semidefinite, the polynomials that are zero together where the whole
-is zero are known besides.
-"""
+is zero are known besides."""
 
 from __future__ import annotations
 

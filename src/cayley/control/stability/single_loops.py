@@ -5,8 +5,7 @@ that is closed around it, and its root locus, where its poles go when u = -k y.
 The loop has a phase margin, 180 degrees and the phase where |G| is one, and a gain margin, 1 / |G| where the phase is
 -180 degrees: how much delay, and what factor, it may have more before it is unstable, if it is stable. The branches of
 the locus start at the poles and end at the zeros or leave for infinity. Poles that the input does not reach, or the
-output does not see, stay.
-"""
+output does not see, stay."""
 
 from __future__ import annotations
 
@@ -154,8 +153,7 @@ def real_frequencies(model: LinearModel) -> list[float]:
     """The frequencies [rad/s] from zero on, of a discrete model up to pi / dt, at which G may be real: its ends, and
     the zeros of G(s) - G(-s), or G(z) - G(1/z), that lie on the boundary; of these some may be none.
 
-        s x1 = A x1 + B u,  -s x2 = A x2 + B u,  C x1 = C x2        z x1 = A x1 + B u,  x2 = z (A x2 + B u),  ...
-    """
+        s x1 = A x1 + B u,  -s x2 = A x2 + B u,  C x1 = C x2        z x1 = A x1 + B u,  x2 = z (A x2 + B u),  ..."""
     A, B, C, dt = model.A, model.B, model.C, model.dt
     n = len(A)
     one, none, aside = np.eye(n), np.zeros((n, n)), np.zeros((n, 1))

@@ -12,8 +12,7 @@ those of turns apart, are raised to that. Forces stay bounded, and r'' is less t
 Khatib 1987; Gill and Murray 1974.
 
 A `Selection` says along which axes a law controls the position and along which the force: a contact imposes natural
-constraints, and a law only the complementary, artificial ones. Source: Mason 1981; Raibert and Craig 1981.
-"""
+constraints, and a law only the complementary, artificial ones. Source: Mason 1981; Raibert and Craig 1981."""
 
 from __future__ import annotations
 

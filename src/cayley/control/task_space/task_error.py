@@ -5,8 +5,7 @@ workspace, and the maps between what the frame does and what the joints do.
     e' = (-v; -B(l)^T w)    of a target that stands; B is the map from angular velocities to rates of rotation vectors
 l is no difference of Euler angles, has no wrap-around but at half-turns, where it jumps to the other side, and is
 nowhere singular. Ways back from the frame to the joints are results that say how many answers there are, and at
-singular postures what cannot be done. Source of the maps: Yamamoto 1.15, Fig. 2.2, Fig. 5.1, spec S3-50.
-"""
+singular postures what cannot be done. Source of the maps: Yamamoto 1.15, Fig. 2.2, Fig. 5.1, spec S3-50."""
 
 from __future__ import annotations
 

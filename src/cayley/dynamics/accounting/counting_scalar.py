@@ -4,8 +4,7 @@ Rules of the published tables (spec 4.5): a plain number that meets a counting s
 off-line. A factor 0 or +-1, an addend 0, x - x and a change of sign cost nothing. Sines and cosines are counted
 separately. An expression that occurs twice is computed once. Every operation is charged to an equation: the numbers in
 brackets in a trailing comment, as in `# (5.3.45a)`, of the innermost running line with such a comment among the modules
-of `cayley.dynamics`.
-"""
+of `cayley.dynamics`."""
 
 from __future__ import annotations
 

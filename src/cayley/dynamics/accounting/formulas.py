@@ -3,8 +3,7 @@
 The published operation counts, as printed, with the corrections of the catalogue.
 
 Balafoutis & Patel, sections 4.3.4, 5.2, 5.3.2 and Tables 5.1 to 5.3 (all joints revolute). Table 3 of Mladenova is in
-`cayley.geometry.rotations.costs`.
-"""
+`cayley.geometry.rotations.costs`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ cost.
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
 All joints turn, frames are those of Denavit and Hartenberg, a division counts as a multiplication, sines and cosines
 are not counted. Source: Balafoutis & Patel, section 6.4, with the remarks of spec E-6, E-7, E-9, E-10, E-15, E-18; spec
-section 4.
-"""
+section 4."""
 
 from __future__ import annotations
 

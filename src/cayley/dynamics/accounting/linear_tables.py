@@ -4,8 +4,7 @@ costs.
     zeros folded    structural zeros of all cycles used, and what no entry of the matrices depends on left out
     compiled        what the compiler makes of whole texts for one arm, the nominal motion included
 Figures are multiplications M and additions A, of Algorithm 7.1 alone: what Algorithm 5.7 gives is there already.
-Source: Balafoutis & Patel, Tables 7.1 and 7.2, with the corrections of spec E-28 to E-30.
-"""
+Source: Balafoutis & Patel, Tables 7.1 and 7.2, with the corrections of spec E-28 to E-30."""
 
 from __future__ import annotations
 

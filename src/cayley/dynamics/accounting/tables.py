@@ -6,8 +6,7 @@
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
 Figures are multiplications M and additions A; a division counts as a multiplication; sines, cosines and tangents F are
 counted apart. Sources: Balafoutis & Patel 5.3.2, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section
-6, E-75).
-"""
+6, E-75)."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): 
 The formulas of the source hold for coordinates; for (v; w) they leave S out, which is wrong by several times the size
 of the result. J must be square and regular. State space, for z = (dx, dx'):  z' = [[S, 1], [-D^^-1 P^, -D^^-1 V^]] z +
 [[0], [D^^-1]] dtau, S zero for coordinates. Source: Balafoutis & Patel (7.4.8)-(7.4.18), corrected as in spec E-27,
-R9.3, R9.4.
-"""
+R9.3, R9.4."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ part that the task feels. At a singular J some directions have no finite inertia
 is declared; then
     Dx = (J D^-1 J^T + k^2 1)^-1, with k^2 in units of 1/kg: directions heavier than 1/k^2 are made that light.
 The rows x' = J qd are those of the twist (v; w) of a frame in the root's axes (geometric), or the rates of position and
-parameters of the orientation (analytic). Source: Balafoutis & Patel (7.4.1)-(7.4.7), spec R9.1, R9.2; Khatib 1987.
-"""
+parameters of the orientation (analytic). Source: Balafoutis & Patel (7.4.1)-(7.4.7), spec R9.1, R9.2; Khatib 1987."""
 
 from __future__ import annotations
 
@@ -110,8 +109,7 @@ class CartesianMechanism:
     def at(self, q: ArrayLike, qd: ArrayLike) -> CartesianModel:
         """The model at states (..., nq), (..., nv).
 
-        `SingularityError` where J is singular and nothing is damped, or D is.
-        """
+        `SingularityError` where J is singular and nothing is damped, or D is."""
         D, C, G, J, bias = self.joint_model(q, qd)
         check_definite(self.tree, D)
         if not self.damping:

@@ -1,8 +1,7 @@
 """Arms whose joints are driven through springs: errors of the reduced model, in which rotors only spin, this model in
 vector-parameters, and the motion and forces of the motors that a motion of the links needs.
 
-The mechanism itself, with its motors, is `arm.including("elastic drives")`.
-"""
+The mechanism itself, with its motors, is `arm.including("elastic drives")`."""
 
 from cayley.lazy_names import lazy_names
 

@@ -6,8 +6,7 @@ q are the n coordinates of the joints, qm those of the m motors behind springs, 
 configuration of the mechanism. Of a joint without a spring P is the force of its drive. Gravity, viscous friction and
 the armature of rigid drives are in h and M. Along a motion of the links that is known up to its fourth derivative, the
 snap, the motors are at qm = gear (q + d(P) - rest); qm' and qm'' are derivatives along the motion, on the graph of the
-text. Sources: Spong 1987, spec R-51, R-54; De Luca and Book, Springer Handbook of Robotics, 11.1.
-"""
+text. Sources: Spong 1987, spec R-51, R-54; De Luca and Book, Springer Handbook of Robotics, 11.1."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ of a rotor that is not balanced or not round, how its turning changes all that. 
     P      of the spring at the angles themselves, 2 atan(c): K(c1 - c2) is half of it at best, for small angles
 No vector-parameter belongs to a half-turn. So c may be that of q - pi k, k the number of `half_turns` by which the
 angle is ahead: with k the nearest whole number to q/pi, |c| is at most 1. Source: Mladenova (284)-(289), corrected as
-in spec E-49, R-52.
-"""
+in spec E-49, R-52."""
 
 from __future__ import annotations
 

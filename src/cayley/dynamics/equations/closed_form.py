@@ -1,7 +1,6 @@
 """Equations of motion written out: every entry a sum of parameters times sines and cosines, C by Christoffel's symbols.
 
-c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2; those that occur more than once, up to their signs, are named h.
-"""
+c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2; those that occur more than once, up to their signs, are named h."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
     minimal       M_p pdd + V_p + G_p = tau_p          the same, multiplied out
 with Psi(q) = 0 in all of them; p are the coordinates of independent joints. N and n are found by Cramer's rule, D being
 the determinant of the columns of A of the other joints. Redundant rows are left out. Source: Ruggiu (4.15)-(4.29) and
-section 4.3.1.
-"""
+section 4.3.1."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ class ClosedEquations(EquationsOfMotion):
 
     formulation: Formulation = "augmented"
     rows: tuple[str, ...] = ()
-    """What the rows hold."""
+    """Names of the rows of constraints."""
     independent: tuple[int, ...] = ()
     """The places of the independent coordinates p."""
 

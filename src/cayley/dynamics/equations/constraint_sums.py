@@ -1,8 +1,7 @@
 """Constraints as exact sums of sines and cosines: residuals of rows, and their derivatives by the coordinates.
 
 Where link i has a frame, and carries no other link, it is at l_i, as the next link would be; of several the second,
-third, ... frame is at l_i_b, l_i_c. Directions of frames are numbers.
-"""
+third, ... frame is at l_i_b, l_i_c. Directions of frames are numbers."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 The texts of inertia matrix and gravity forces run on exact sums of sines and cosines (`closed_form`). What would be too
 long to read is a recursion of named values instead (`named_recursion`). Source: Ruggiu (3.58),
-(3.59); spec S2-57.
-"""
+(3.59); spec S2-57."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Forward kinematics as formulas to read: the pose of a frame and its Jacobian, with c12 for cos(q_1 + q_2).
 
 The pose is made on exact sums of sines and cosines, so that angles of parallel axes are added up. The Jacobian is v =
-dp/dq, over the axes of the joints that turn.
-"""
+dp/dq, over the axes of the joints that turn."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ Every value of it has the name of what it is, and stands in a group with its own
     omega_i        its angular velocity, and omegad_i the rate of it; W_i = omegad~ + omega~ omega~
     a_i            acceleration of its origin                      f_i, n_i   force and moment that its joint gives it
 with x, y, z behind them. The steps are those of the recursions that are compiled: `composite_bodies_for_trees`,
-`newton_euler`.
-"""
+`newton_euler`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The symbols of parameters: axes are named only where a link has more than one number of a kind.
 
-And the parameters of drives, with what friction and springs take.
-"""
+And the parameters of drives, with what friction and springs take."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ are to be printed.
 
 Terms with the same mass stand together, m_2*(l_1**2 + r_2**2 + 2*l_1*r_2*cos(q_2)), and gravity forces by their angle.
 Where it is shorter, A + A cos 2x is written 2 A cos(x)**2. In long formulas sines and cosines get short names, c23 =
-cos(q_2 + q_3), and so do the constants that multiply them.
-"""
+cos(q_2 + q_3), and so do the constants that multiply them."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ Link i has
     beta_i, alpha_i, gamma_i  oblique turns
 with x, y, z after the number; l_i_j, if link i carries several links. Equal moments of inertia of a link are one.
 Gravity is g. An oblique turn about the joint's own axis, gamma_i, is not a turn of its own: q_i stands for q_i +
-gamma_i.
-"""
+gamma_i."""
 
 from __future__ import annotations
 

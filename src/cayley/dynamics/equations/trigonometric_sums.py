@@ -4,8 +4,7 @@
              k . angles)
 Angles that are added up in the mechanism, those of parallel axes, form a bundle. Inside a bundle products are turned
 into sums, 2 cos a cos b = cos(a + b) + cos(a - b), and so on; between bundles they stay products. This form is unique:
-what cancels is gone, and cos q1 cos q2 - sin q1 sin q2 is cos(q1 + q2) without search. Derivatives are exact.
-"""
+what cancels is gone, and cos q1 cos q2 - sin q1 sin q2 is cos(q1 + q2) without search. Derivatives are exact."""
 
 from __future__ import annotations
 

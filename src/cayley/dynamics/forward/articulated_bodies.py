@@ -8,8 +8,7 @@ origin takes
     D = what they ask of the joint itself
     rest = what is left of the joint's force
 Source: Featherstone 1983; Balafoutis & Patel, section 6.2.3; spec S1-60. The accelerations are true ones of the
-origins.
-"""
+origins."""
 
 from __future__ import annotations
 
@@ -77,8 +76,7 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: A
 def joint_inertias(links: Links, q: Array, *, rotors: Array | float = 0.0) -> list[Any]:
     """D of each joint: what it feels of the articulated body behind it.
 
-    Their pivots are those of the inertia matrix.
-    """
+    Their pivots are those of the inertia matrix."""
     bodies = [_own_body(link, np.zeros(3)) for link in links.links]
     none = [np.zeros(6) for _ in links.links]
     return [factor.D for factor in _swept(links, q, bodies, none, np.zeros(links.nv), rotors)]

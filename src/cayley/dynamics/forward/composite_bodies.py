@@ -3,8 +3,7 @@ inertia matrix.
 
 The matrix is symmetric and positive definite, and zero between branches. Eliminated from the tips inwards it stays so:
 L D L^T in that order has no entries where the matrix has none. Of short chains this is the fastest method. Source:
-Balafoutis & Patel, section 6.2 (steps i to iii); Featherstone 2005 for the order.
-"""
+Balafoutis & Patel, section 6.2 (steps i to iii); Featherstone 2005 for the order."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: A
                      **external: Any) -> Array:  # noqa: ANN401 (handed on)
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
-    `rotors`: inertia (nv) added to the diagonal. `external`: `base` and `loads`, as in inverse dynamics.
-    """
+    `rotors`: inertia (nv) added to the diagonal. `external`: `base` and `loads`, as in inverse dynamics."""
     bias = inverse_dynamics(links, q, qd, np.zeros(links.nv), **external)
     return solve(inertia_matrix(links, q) + np.diag(np.zeros(links.nv) + rotors), tau - bias)

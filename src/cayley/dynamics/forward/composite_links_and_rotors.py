@@ -1,8 +1,7 @@
 """Forward dynamics of links and of the rotors of their drives by way of the inertia matrix.
 
     B qdd = tau - (what inverse dynamics needs without acceleration)
-Source: Mladenova, section 7.4.1, spec R-50, R-60.
-"""
+Source: Mladenova, section 7.4.1, spec R-50, R-60."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ In exact arithmetic the residual vanishes after n steps, if n is the number of v
 published recursion, which makes a direction conjugate to the one before it, needs up to 3 n and loses digits where
 joints are many; here every direction is made conjugate to all before it, and n steps and a few for what rounding has
 left give what a direct solution gives. Source: Walker & Orin 1982, method 4; Balafoutis & Patel, section 6.2; spec
-E-35, R4.1.
-"""
+E-35, R4.1."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ class IterativeAccelerations:
     converged: bool
     iterations: int
     residual: float
-    """What is left of the forces tau - b, relative to them."""
+    """The part of the forces tau - b that is left over, relative to them."""
     reason: str
 
     __repr__ = brief
@@ -57,8 +56,7 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: A
     residual.
 
     `rotors`: inertia (nv) of the drives beside the links'. Where more than half of the digits of the forces are left
-    at the end, as where the inertia matrix is singular, the accelerations are NaN.
-    """
+    at the end, as where the inertia matrix is singular, the accelerations are NaN."""
     forces = tau - bias_forces(links, q, qd)
     times = inertia_times(links, q, rotors)
     if steps is not None:

@@ -4,8 +4,7 @@
 M and the bias forces are those of the spanning tree. Rows that are redundant by structure are left out; where what is
 redundant moves with the mechanism, as many rows as are independent are chosen anew at each state. Where the constraints
 depend on each other only at a configuration (a dead centre that bifurcates), accelerations do not follow from forces:
-they are NaN, and a call for one state raises `SingularityError` with the names of the constraints.
-"""
+they are NaN, and a call for one state raises `SingularityError` with the names of the constraints."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ as `near`, so that they follow a motion. Where principal inertias coincide the a
 cross O is not continuous: an error, or, `carried`, axes of one inertia are those nearest to `near` in their common
 plane, and do not turn in it, which is all that quasi-velocities need. Of joints that turn and joints that slide
 together, the principal axes belong to radians and metres. Source: Mladenova 5.2-5.5, (206)-(213), without the
-transposes on O' and O'' as in spec E-38b, and with quasi-velocities as in spec E-39; R-41, S0-86.
-"""
+transposes on O' and O'' as in spec E-38b, and with quasi-velocities as in spec E-39; R-41, S0-86."""
 
 from __future__ import annotations
 

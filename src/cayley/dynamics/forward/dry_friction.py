@@ -4,8 +4,7 @@ beside the force across it.
 
 A cart on a planar base is taken as it stands on its wheels. Where more is needed than the coefficient of friction the
 wheel would slip. Infinity: a contact that would have to pull. NaN: other contacts could do the same, as two wheels on
-one axle; what all contacts need together `slip_check` of `machines.rolling` knows.
-"""
+one axle; what all contacts need together `slip_check` of `machines.rolling` knows."""
 
 from __future__ import annotations
 
@@ -40,8 +39,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     """Forward dynamics `(q, qd, tau, **external)` with the friction that the mechanism includes.
 
     At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
-    begins. If the rounds do not end, which was not seen yet, the answer is NaN.
-    """
+    begins. If the rounds do not end, which was not seen yet, the answer is NaN."""
     coulomb = drives.coulomb_frictions(tree)
     if not drives.rubbing(coulomb).any():
         passive = drives.passive_forces

@@ -10,8 +10,7 @@ link's origin.
            force
     A      acceleration of a link, gravity in it as -g of the base
 It is the articulated-body method in the words of estimation: P is the articulated inertia. Source: Rodriguez & Kreutz
-1990; Balafoutis & Patel, after (6.2.19), spec R4.4, R4.5.
-"""
+1990; Balafoutis & Patel, after (6.2.19), spec R4.4, R4.5."""
 
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
-    `rotors`: inertia (n) of the drives, added to the diagonal of D.
-    """
+    `rotors`: inertia (n) of the drives, added to the diagonal of D."""
     found = kalman_filter(links, q, rotors)
     c, b = _inputs(links, found, qd)
     return _smoothed(found, c, _innovations(found, c, b, tau), links.gravity)

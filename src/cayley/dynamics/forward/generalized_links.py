@@ -2,8 +2,7 @@
 L D L^T.
 
     D   inertia matrix by augmented and generalized links         b   bias forces by augmented links
-Source: Balafoutis & Patel, sections 6.2 (steps i to iii) and 6.4, Table 6.3; spec S1-71, R7.
-"""
+Source: Balafoutis & Patel, sections 6.2 (steps i to iii) and 6.4, Table 6.3; spec S1-71, R7."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
-    `rotors`: inertia (n) of the drives, added to the diagonal of D.
-    """
+    `rotors`: inertia (n) of the drives, added to the diagonal of D."""
     D = inertia_matrix(links, q) + np.diag(np.zeros(links.nv) + rotors)
     b = inverse_dynamics(links, q, qd, np.zeros(links.nv))
     return ldl_solve(D, tau - b)

@@ -5,8 +5,7 @@ beyond a joint, with t = X W + x and the force tau upon its own coordinate, hand
 
     D = E^T X E,  X - X E D^-1 E^T X,  x + X a + X E D^-1 (tau - E^T (x + X a))
 Operators and their frames are those of `cayley.dynamics.rigid_links.spatial_operators`; a joint whose D is not
-positive definite moves no inertia. Source: Mladenova (272), spec R-50.
-"""
+positive definite moves no inertia. Source: Mladenova (272), spec R-50."""
 
 from __future__ import annotations
 

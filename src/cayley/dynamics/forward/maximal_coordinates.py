@@ -14,8 +14,7 @@ methods: it is what they are tested with.
     Euler      I e - n - (o - c) x f + sum of n + (o' - c) x f that children take   = - w x I w + what acts from outside
     power      slide.f + turn.n + rotor qdd       = tau
 The unknowns f and n are the multipliers of the first two rows. In this order of the rows, from the tips inwards,
-elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6.
-"""
+elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6."""
 
 from __future__ import annotations
 
@@ -61,8 +60,7 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Arr
 
     Raises `SingularityError` that names the joint, if one moves no inertia. `rotors`: inertia (nv) that the velocities
     of the joints have beside that of the bodies. `wrenches`: the numbers of bodies of the tree, and what acts on them
-    from outside: (f; m) about the body's origin, in the root's axes.
-    """
+    from outside: (f; m) about the body's origin, in the root's axes."""
     return solution(tree, q, qd, tau, rotors=rotors, wrenches=wrenches).qdd
 
 

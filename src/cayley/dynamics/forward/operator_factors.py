@@ -9,8 +9,7 @@ smoother.
     Z, e     force (6) on a link that is explained by the joints beyond it, and what of a joint's force is not: the
              innovation
     A        acceleration (6) of a link
-Source: Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.19), spec R4.5.
-"""
+Source: Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.19), spec R4.5."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
-    `rotors`: inertia (n) of the drives, added to the diagonal of D.
-    """
+    `rotors`: inertia (n) of the drives, added to the diagonal of D."""
     bias = rodriguez.inverse_dynamics(links, q, qd, np.zeros(links.nv))
     found = kalman_filter(links, q, rotors)
     return smoothed(found, filtered(found, tau - bias) / np.array(found.Dh))

@@ -6,8 +6,7 @@ The inertia matrix is P^T P (`cayley.dynamics.inertia_matrix.orthogonal_compleme
     P^T x = tau - b     many unknowns: the x of least norm          P qdd = x     many equations: least squares
 With P = Q R, Q orthogonal and R upper triangular, x = Q R^-T (tau - b) and qdd = R^-1 Q^T x. The condition of P is the
 root of that of the inertia matrix. If that is singular, R has a zero on its diagonal, and the answer is infinite or
-NaN. Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.16), (6.2.17), spec R4.3.
-"""
+NaN. Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.16), (6.2.17), spec R4.3."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ from cayley.dynamics.state_kernels import bias_forces
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: float = 0.0) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
-    `rotors`: inertia (nv) of the drives beside the links'; their roots are more rows of P.
-    """
+    `rotors`: inertia (nv) of the drives beside the links'; their roots are more rows of P."""
     P = np.concatenate([square_root(links, q), np.diag(np.sqrt(np.zeros(links.nv) + rotors))])
     Q, R = orthogonal_factors(P)
     y = _forwards(R, tau - bias_forces(links, q, qd))  # (6.2.17a)

@@ -3,8 +3,7 @@ positive definite, and not by rounding alone.
 
 Eliminated from the tips inwards, the matrix has one pivot for each velocity: the inertia that it feels when all that it
 carries gives way. Every pivot must be positive (`compiler.solving.definite`). Most mechanisms are regular everywhere
-(`cayley.dynamics.inertia_matrix.always_regular`); only the others pay for a test at run time.
-"""
+(`cayley.dynamics.inertia_matrix.always_regular`); only the others pay for a test at run time."""
 
 from __future__ import annotations
 
@@ -184,8 +183,7 @@ def guarded(tree: Tree, compute: Callable[..., Any], shapes: Sequence[tuple[int,
     """A text `(q, ...)` of results of the given shapes, all of them NaN where the inertia matrix of the mechanism is
     singular.
 
-    Of a mechanism that is regular everywhere it is the text itself, and costs no more.
-    """
+    Of a mechanism that is regular everywhere it is the text itself, and costs no more."""
     if always_regular(tree):
         return compute
     is_regular = regular_text(tree)

@@ -2,8 +2,7 @@
 
 A planar joint keeps a cart upright by itself, so that its wheels carry nothing. The same cart with a base that floats
 and with wheels that hold the height of their centres has the same motion, if three wheels or more are not in line; and
-its contacts have the forces with which the ground pushes.
-"""
+its contacts have the forces with which the ground pushes."""
 
 from __future__ import annotations
 

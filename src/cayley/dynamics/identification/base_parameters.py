@@ -4,8 +4,7 @@
 Numerically, from the regressor at random states, closed ones of a mechanism with constraints: a column that depends on
 those before it is dropped, and its parameter regrouped with theirs. Structurally, without any state (`structure`): from
 the tips inwards each link keeps what only it can have and hands the rest to its parent. Both keep the same parameters.
-Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
-"""
+Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990."""
 
 from __future__ import annotations
 

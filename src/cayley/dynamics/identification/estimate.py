@@ -3,8 +3,7 @@
     W pi_base = tau + noise         one row for each force of each sample
 Ordinary least squares takes every force as equally noisy; weighted least squares divides the rows of each joint by its
 own standard deviation, given, or found from the residuals of an ordinary fit. Source: Swevers, Verdonck & De Schutter
-2007; Gautier & Poignet 2001.
-"""
+2007; Gautier & Poignet 2001."""
 
 from __future__ import annotations
 

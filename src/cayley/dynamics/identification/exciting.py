@@ -6,8 +6,7 @@ Coefficients are projected on those that are at rest at t = 0 (sum a = 0 and sum
 period later), then every joint's series is scaled and shifted into its limits: whatever the optimiser tries is a
 trajectory that the robot can run. The measure is the condition number of the base parameters' regressor, or the
 determinant of their covariance. Source: Swevers, Ganseman, Tukel, De Schutter & Van Brussel 1997; the ends at rest as
-in Park 2006.
-"""
+in Park 2006."""
 
 from __future__ import annotations
 

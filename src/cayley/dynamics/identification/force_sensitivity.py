@@ -5,8 +5,7 @@ with care.
     forces         root mean square over the samples of dtau/dp times a change of p, at each joint [N m, N]
     influence      the same of all joints together, each beside the forces that it needs
 The parameters are those of `cayley.model.parameters`. Source: Balafoutis & Patel 7.1 (sensitivity to fixed kinematic
-and dynamic parameters); spec S1-119.
-"""
+and dynamic parameters); spec S1-119."""
 
 from __future__ import annotations
 

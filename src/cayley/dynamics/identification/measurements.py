@@ -4,8 +4,7 @@ any number of samples say of base parameters, in a triangle for each force.
     R_j^T R_j = [W_j tau_j]^T [W_j tau_j]         the rows of force j, one for each sample
 The triangles of two sets of samples, one below the other, give that of both: a log that is larger than memory is gone
 through once. Estimates with any weights, covariances and residuals follow, without normal equations, whose condition
-would be squared. Source: Demmel, Grigori, Hoemmen & Langou 2012 (TSQR).
-"""
+would be squared. Source: Demmel, Grigori, Hoemmen & Langou 2012 (TSQR)."""
 
 from __future__ import annotations
 

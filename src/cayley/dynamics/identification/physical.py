@@ -7,8 +7,7 @@ The first part is the fit, in standard deviations of the noise. The second is th
 it grows without bound before a mass, a moment or a friction can become negative, does not depend on frames or units,
 and decides what measurements cannot. With a small pull the fit is nearly as good as that of any body. Newton's method,
 from a pull as strong as the prior's misfit to the weak one. Source: Lee, Wensing & Park 2020; Wensing, Kim & Slotine
-2018; Boyd & Vandenberghe 9, 11.
-"""
+2018; Boyd & Vandenberghe 9, 11."""
 
 from __future__ import annotations
 

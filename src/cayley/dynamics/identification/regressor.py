@@ -10,8 +10,7 @@ need, with qd = R qd_a. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, ch
 
     K = Y_K(q, qd) pi = m u.u / 2 + n.(u x w) + (tr(J) w.w - w.J w) / 2         P = Y_P(q) pi = -m g.s - n.R^T g
 of a link with velocity u of its origin and angular velocity w in its axes, rotation R and origin s in the root's frame.
-A rotor has v^2 / 2 by its inertia, a spring what it stores by its stiffness. Source: Khalil & Dombre, section 12.4.
-"""
+A rotor has v^2 / 2 by its inertia, a spring what it stores by its stiffness. Source: Khalil & Dombre, section 12.4."""
 
 from __future__ import annotations
 
@@ -246,8 +245,7 @@ class RegressorModel:
         that body, and has no mass of its own. Its dynamics include rotors and friction if the parameters do. Constant
         offsets have no place in it.
 
-        A mass that is not positive is an error that names the body, unless all ten numbers are zero.
-        """
+        A mass that is not positive is an error that names the body, unless all ten numbers are zero."""
         values = np.asarray(values, dtype=float)
         if values.shape != (self.size,):
             raise SignatureError(f"{self.tree.name} has {self.size} parameters, not the shape {values.shape}")

@@ -2,8 +2,7 @@
 
 If a link has, by itself, an inertia along its own joint (or its rotor has), the pivot of that joint is never less,
 whatever the configuration is: the first joint that moves moves that link. This is so for most mechanisms. Links without
-mass, particles on an axis and inertias that no body can have are the others.
-"""
+mass, particles on an axis and inertias that no body can have are the others."""
 
 from __future__ import annotations
 

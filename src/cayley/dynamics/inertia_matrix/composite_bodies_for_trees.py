@@ -6,8 +6,7 @@ together.
 Column i of the matrix is what these ask of joint i and of the joints before it; joints on other branches are not
 concerned. On minimal links most masses are zero, and so is most of the work. Source: Walker & Orin 1982, method 3;
 Balafoutis & Patel, Algorithm 6.1 and (6.3.7), with moments about the origins; equations (F-1)-(F-3) of
-docs/developers/theory/inertia_matrix.md.
-"""
+docs/developers/theory/inertia_matrix.md."""
 
 from __future__ import annotations
 

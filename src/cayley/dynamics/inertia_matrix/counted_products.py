@@ -8,8 +8,7 @@ constant.
     origin_in_own_axes     A^T s without a product: 2 multiplications
 A v and A^T v are `Link.inwards` and `Link.outwards` (8 and 4, or 4 and 2), S(a) v is `np.cross` (6 and 3). Between
 frames that are not those of Denavit and Hartenberg there is one more constant turn, and one more step of each. Source:
-Balafoutis & Patel, section 6.4, with the subscripts of spec E-8; spec E-15, R7.
-"""
+Balafoutis & Patel, section 6.4, with the subscripts of spec E-8; spec E-15, R7."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ About the origin of link i, in its axes:
     f, eta     force and moment that a unit acceleration of joint i needs from a joint
 Nothing is divided: links without mass are links like any others. Source: Balafoutis & Patel (6.3.28)-(6.3.30), with the
 moment S(U) z of a prismatic joint, that the source leaves out, as in spec E-1, and the order of E-2; Lemma 6.1; spec
-R5, R6.
-"""
+R5, R6."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@
 Rows i of K are (1 - S D^T) of the twist of link i relative to its parent, at the joint's origin: what the joint does
 not allow. For a revolute joint that is the velocity there, and the angular velocity across the axis; for a prismatic
 joint the angular velocity, and the velocity across the axis. The rank of K is 6 N - nv, 5 n for n such joints, and T
-spans its null space: K T = 0. Source: Balafoutis & Patel (6.2.10)-(6.2.14), after Angeles & Lee 1988; spec R4.3.
-"""
+spans its null space: K T = 0. Source: Balafoutis & Patel (6.2.10)-(6.2.14), after Angeles & Lee 1988; spec R4.3."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ In the root's axes, for link k and joint i <= k:
 
     w_k, r'_k   angular velocity of link k, velocity of its centre of mass: sums over the joints before it
     z_i         axis of joint i         r_ik   from the origin of link i to the centre of mass of link k
-Source: Balafoutis & Patel (6.3.34)-(6.3.42), reference as in spec E-12; prismatic joints as in spec R5.
-"""
+Source: Balafoutis & Patel (6.3.34)-(6.3.42), reference as in spec E-12; prismatic joints as in spec R5."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ In any common axes, here the root's, for j <= i:
     j, i turn             z_j . (E - S(s) S(U)) z_i        j turns, i slides     z_j . (S(U) + mb S(s)) z_i
     j slides, i turns     z_j . (z_i x U)                  j, i slide            mb z_j . z_i
 Source: Balafoutis & Patel (6.3.42)-(6.3.46), without the transposes of (6.3.43) as in spec E-11; prismatic joints as in
-spec R5.
-"""
+spec R5."""
 
 from __future__ import annotations
 

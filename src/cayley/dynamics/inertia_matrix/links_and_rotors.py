@@ -3,8 +3,7 @@ and what a unit of each acceleration needs at the joints before it.
 
 A rotor is felt by the joints of the links that carry it, and by no other rotor: B is diagonal among motors. Operators
 and their frames are those of `cayley.dynamics.rigid_links.spatial_operators`. Source: Mladenova, section 7.4.1, spec
-R-50, R-60.
-"""
+R-50, R-60."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ factors it:
     F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T; its inverse, 1 - H Phi L,
                 is from transitions that let the joints give way
 A joint that moves no inertia makes Dh zero: it explains nothing, so its gain may be zero, and D has no inverse. Source:
-Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.18), (6.2.19), numbered as in spec E-16 and R4.5.
-"""
+Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.18), (6.2.19), numbered as in spec E-16 and R4.5."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ def kalman_filter(links: Links, q: Array, rotors: float = 0.0, *, regular: bool 
     """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D:
     noise to the filter.
 
-    Where a Dh is zero the gain is not a number, or zero, if D is not said to be `regular`.
-    """
+    Where a Dh is zero the gain is not a number, or zero, if D is not said to be `regular`."""
     h = [axis(link) for link in links.links]
     phi = [transition(link.rotation(q), link.offset(q)) for link in links.links]
     extra = np.zeros(links.nv) + rotors

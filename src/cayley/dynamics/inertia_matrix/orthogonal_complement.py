@@ -5,8 +5,7 @@ In the root's axes, with the twist (w; r') of each link's centre of mass:
     T   twists of all links = T v, (6 N, nv)         M   inertia of all links on the diagonal: central tensor, mass
     N   M = N^T N                                    P   N T, with D = T^T M T = P^T P
 In a chain column j of block k is (z; z x r) for a revolute, (0; z) for a prismatic joint j <= k; so T and P are lower
-block triangular. Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.10)-(6.2.15), spec R4.3.
-"""
+block triangular. Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.10)-(6.2.15), spec R4.3."""
 
 from __future__ import annotations
 
@@ -66,8 +65,7 @@ def extended_masses(links: Links, q: Array) -> list[Any]:
 def mass_roots(links: Links, q: Array) -> list[Any]:
     """The blocks (6, 6) of N.
 
-    The roots of the links' own tensors are constants; rods and particles have roots as well.
-    """
+    The roots of the links' own tensors are constants; rods and particles have roots as well."""
     return [_diagonal(_root(link).T @ R.T, np.sqrt(link.moments.mass) * np.eye(3))
             for link, (R, _) in zip(links.links, link_poses(links, q), strict=True)]
 

@@ -1,8 +1,7 @@
 """Equations with the mass matrix of a tree: symmetric, positive definite, and zero between branches.
 
 Eliminated from the tips inwards it stays so: L D L^T in that order has no entries where the matrix has none
-(Featherstone 2005).
-"""
+(Featherstone 2005)."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 Operators of links, Phi, M and E, and their frames are those of `cayley.dynamics.rigid_links.spatial_operators`. The
 inertia of a link and all that it carries comes inwards; what unit accelerations of a joint need of it is carried on to
 the joints before. Source: Featherstone 1987; Balafoutis & Patel, section 6.2 and (5.2.31)-(5.2.32), in the order of
-(5.2.31); spec R4.2.
-"""
+(5.2.31); spec R4.2."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ Generalized link j is all that joint j carries, frozen together. About its origi
     f, eta    force and moment of its joint: f = m a + e x U, eta = E e + U x a
 For joint i itself e or a is the joint's axis; the joints before it feel the same wrench, about their own origins.
 Nothing is divided, so that links without mass are links like any others. Source: Balafoutis & Patel (6.3.9)-(6.3.27),
-with the moment of a prismatic joint as in spec E-1.
-"""
+with the moment of a prismatic joint as in spec E-1."""
 
 from __future__ import annotations
 

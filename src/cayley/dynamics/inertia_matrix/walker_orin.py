@@ -2,8 +2,7 @@
 
 Without velocities, gravity and outside forces, the joint forces that the acceleration 1 of joint i alone needs are
 column i. Nothing makes the columns symmetric but mechanics. Source: Walker & Orin 1982, method 1; Balafoutis & Patel
-(6.2.4), spec R2.
-"""
+(6.2.4), spec R2."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ Composite body i is links i to n, frozen together. In the axes of link i:
     f, eta   force and moment, about the link's origin, that a unit acceleration of joint i needs from a joint
 A composite body without mass has no centre of mass; its origin takes the place, and only its inertia counts. Algorithm
 6.2, in `generalized_links`, does not divide at all. Source: Walker & Orin 1982, method 3; Balafoutis & Patel
-(6.2.5)-(6.2.9), corrected as in spec E-3, E-4, E-5 and E-33.
-"""
+(6.2.5)-(6.2.9), corrected as in spec E-3, E-4, E-5 and E-33."""
 
 from __future__ import annotations
 

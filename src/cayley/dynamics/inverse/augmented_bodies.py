@@ -8,8 +8,7 @@ carry a payload. About the origin of link i, in its axes:
 It is rigid, and its moments are constants of the robot, if joint i+1 turns; if that slides by d they are polynomials of
 d with constant coefficients. All of it is off-line: a controller that runs Algorithm 5.7 gets other constants for a few
 additions when its robot grasps something. Source: Balafoutis & Patel (5.3.9)-(5.3.36), (5.3.44), Lemmas 5.1 and 5.2 as
-in spec E-18, and spec R-38 to R-40.
-"""
+in spec E-18, and spec R-38 to R-40."""
 
 from __future__ import annotations
 

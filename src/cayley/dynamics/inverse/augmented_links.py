@@ -11,8 +11,7 @@ off-line.
     s        from the origin of a link to that of the next
     B        Udd + mb zeta of the next link, in the axes of this one
 Source: Balafoutis & Patel, Algorithm 5.7, (5.3.44)-(5.3.46), corrected as in spec E-19; ends of the chain as in spec
-R-39.
-"""
+R-39."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is the motion of the base, `tip` the wrench that the last link exerts on its surroundings (the opposite of
-    the one on the robot), and `payload` a particle on the last link, which makes it an augmented link.
-    """
+    the one on the robot), and `payload` a particle on the last link, which makes it an augmented link."""
     augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     return np.array([
         joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])

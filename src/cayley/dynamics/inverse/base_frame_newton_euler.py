@@ -6,8 +6,7 @@
     sdd      acceleration of its centre of mass, minus gravity
     F, N     force and moment, about the centre of mass, that move the link
     f, n     force and moment, about the link's origin, that its joint gives it
-Source: Yamamoto (4.11)-(4.28); the axis in (4.18) as in spec E3-21; inertia in base axes (4.39).
-"""
+Source: Yamamoto (4.11)-(4.28); the axis in (4.18) as in spec E3-21; inertia in base axes (4.39)."""
 
 from __future__ import annotations
 
@@ -42,8 +41,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot), in the axes of that link.
-    """
+    the robot), in the axes of that link."""
     states = movements(links, q, qd, qdd, base)
     return np.array([state.z @ (load.n if link.is_revolute else load.f)
                      for link, state, load in zip(links.links, states, loads(links, q, states, tip), strict=True)])

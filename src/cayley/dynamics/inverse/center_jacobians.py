@@ -6,8 +6,7 @@
 M = sum m Js^T Js + Jw^T I Jw is differentiated exactly, by the derivatives of the columns: whatever lies beyond a
 revolute joint k turns about z_k, so that d(column j)/dq_k is z of the inner of the two joints times the column of the
 outer one. Revolute and prismatic joints. Sources: Yamamoto (3.31)-(3.47), corrected as in spec E3-16 to E3-19; Ruggiu
-(3.53)-(3.59).
-"""
+(3.53)-(3.59)."""
 
 from __future__ import annotations
 

@@ -108,8 +108,7 @@ def compare_inverse_dynamics(compute: InverseDynamics, q: ArrayLike, qd: ArrayLi
                              states: int = 2048) -> Comparison:
     """All methods, or some, on one state or a batch of states (..., nq), (..., nv), (..., nv).
 
-    Times are medians on batches of `states` random states, all on this machine now.
-    """
+    Times are medians on batches of `states` random states, all on this machine now."""
     names = list(compute.methods) if methods is None else [methods] if isinstance(methods, str) else list(methods)
     for name in names:
         compute.check_method(name)

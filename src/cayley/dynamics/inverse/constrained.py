@@ -13,8 +13,7 @@ N of the velocities with a drive.
     under-actuated          the same, where b is such that there is one: NaN elsewhere
 NaN as well where the drives do not command all that they do elsewhere (a singularity of the drives), or the constraints
 depend on each other. Source: Nakamura & Ghodoussi, Dynamics computation of closed-link robot mechanisms with
-nonredundant and redundant actuators, 1989.
-"""
+nonredundant and redundant actuators, 1989."""
 
 from __future__ import annotations
 

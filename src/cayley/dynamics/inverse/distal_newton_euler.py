@@ -10,8 +10,7 @@ acceleration.
     vd_c     acceleration of the centre of mass          g        gravity, in the axes of frame i
     f*, n*   forces of inertia, at the centre of mass
     f, n     force and moment that link i-1 gives to link i at origin i-1
-Source: Ruggiu, section 3.3.1 and (3.34)-(3.39), with the moment as in spec E-04.
-"""
+Source: Ruggiu, section 3.3.1 and (3.34)-(3.39), with the moment as in spec E-04."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is the motion of the base, `tip` the wrench that the last link exerts on its surroundings (the opposite of
-    the one on the robot) in the axes of that link, and `frames` n + 1 distal frames, by default the joints' frames.
-    """
+    the one on the robot) in the axes of that link, and `frames` n + 1 distal frames, by default the joints' frames."""
     frames = joint_frames(links) if frames is None else frames
     states = movements(links, q, qd, qdd, base, frames)
     return along_the_axes(links, loads(links, states, tip, frames))  # (3.38) (3.39)

@@ -5,8 +5,7 @@ the whole mechanism.
          the acceleration of the link's origin, less gravity, W = wd~ + w~ w~, u and E first and second moments about it
     L    kinetic less potential energy
 dS/dqdd are the forces of joints of every kind. Nielsen's and Tzenov's forms need coordinates whose rates are the
-velocities: spherical and floating joints raise an error. Source: `cayley.dynamics.mechanics.lagrange`.
-"""
+velocities: spherical and floating joints raise an error. Source: `cayley.dynamics.mechanics.lagrange`."""
 
 from __future__ import annotations
 

@@ -77,8 +77,7 @@ def load_at_link(links: Links, tree: Tree, q: Array, frame: str, wrench: Array, 
     """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's
     origin.
 
-    `axes`: those of the frame ("body") or of the root ("world").
-    """
+    `axes`: those of the frame ("body") or of the root ("world")."""
     check_axes(axes)
     number, pose = links.place(tree, frame)
     f = wrench[:3]

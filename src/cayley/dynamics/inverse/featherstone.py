@@ -9,8 +9,7 @@ left out.
     I        spatial inertia about the link's origin
     F        what moves the link       f    what its joint gives it
 Source: Balafoutis & Patel, Algorithm 5.4, (5.2.25)-(5.2.30), with (5.2.25) as in spec E-14, X and gravity as in spec
-E-15 and R-34.
-"""
+E-15 and R-34."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ A generalized link is all that joint i carries, as if it were rigid. In the root
     d                inertia
     c_ik(j)          Christoffel symbols
 tau_j = d_jk qdd_k + c_ik(j) qd_i qd_k + G_j.
-Source: Balafoutis & Patel (5.2.17)-(5.2.20), with the index ranges and the gravity of spec R-32, E-13.
-"""
+Source: Balafoutis & Patel (5.2.17)-(5.2.20), with the index ranges and the gravity of spec R-32, E-13."""
 
 from __future__ import annotations
 

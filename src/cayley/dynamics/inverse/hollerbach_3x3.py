@@ -8,8 +8,7 @@
     c_i    their first moment about the origin of link i         mb_i   their mass
 The published algorithm is for revolute joints; prismatic joints are completed as in spec R-31: what a slide adds to the
 acceleration of the origin, and the force along its axis. Source: Balafoutis & Patel (5.2.14)-(5.2.16), Appendix A,
-corrected as in spec E-10.
-"""
+corrected as in spec E-10."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     W_i, W_i''   transform of link i and its second derivative by time         A_i   pose of link i in link i-1
     D_i   (4, 4) sum of the links beyond joint i of their pseudo-inertias and accelerations
     c_i   (4) of their first moments
-Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.11)-(5.2.13), corrected as in spec E-09.
-"""
+Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.11)-(5.2.13), corrected as in spec E-09."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ With all vectors in the axes of the base:
     z, o     axis and origin of joint i               M    moment about its centre of mass that turns link j
     c, rdd   centre of mass of link j, and its acceleration minus gravity       r    c of link j minus o of joint i
 A revolute joint gives link j >= i the partial velocities z (angular) and z x r (of c); a sliding one gives it z (of c).
-Source: Balafoutis & Patel (5.2.36), (5.2.37), spec R-36.
-"""
+Source: Balafoutis & Patel (5.2.36), (5.2.37), spec R-36."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ carries; inwards, forces of rotors and links together.
     t, tm    force (n; f) that moves a link with all that it carries, and a rotor
 Operators and their frames are those of `cayley.dynamics.rigid_links.spatial_operators`. The forces of springs are the
 drives'. Source: Mladenova (261)-(268), with spec E-43: a rotor moves with the link before its joint, and by its own
-velocity; spec R-49.
-"""
+velocity; spec R-49."""
 
 from __future__ import annotations
 

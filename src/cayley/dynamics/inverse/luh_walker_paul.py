@@ -6,8 +6,7 @@
     F, M     force and moment, about the centre of mass, that move the link
     f, eta   force and moment, about the link's origin, that its joint gives it
 Sources: Balafoutis & Patel, Algorithm 5.3, (5.2.23)-(5.2.24), spec R-33; the same equations are Yamamoto's
-(4.29)-(4.40), with (4.31) and (4.32), lost in print, as in spec E3-22.
-"""
+(4.29)-(4.40), with (4.31) and (4.32), lost in print, as in spec E3-22."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ Motions travel outwards, forces come back:
     m, u, J  the moments of the link's mass about its origin
 The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost
 least, `cayley.dynamics.rigid_links.minimal_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with
-moments about the origins; equations (D-2)-(D-6) of docs/developers/theory/inverse_dynamics.md.
-"""
+moments about the origins; equations (D-2)-(D-6) of docs/developers/theory/inverse_dynamics.md."""
 
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Mov
     """Generalised forces (nv) that give the accelerations `qdd` at the state (`q`, `qd`).
 
     `base`: the movement of the root (its `a` without gravity), if it moves. `loads`: links and what acts on them from
-    outside, at their origins and in their axes.
-    """
+    outside, at their origins and in their axes."""
     needed = joint_loads(links, q, movements(links, q, qd, qdd, base), loads)
     return np.concatenate(joint_forces(links, q, needed) or [np.zeros(0)])
 

@@ -2,8 +2,7 @@
 
 Motions go outwards, from the base; forces come inwards, from the tip. A method says in a forward cycle how the state of
 a link follows from that of the link before it, and in a backward cycle how the load of a joint follows from the wrench
-at the outer end of its link.
-"""
+at the outer end of its link."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ class Base(NamedTuple):
     [m/s^2] of its origin.
 
     The velocity of the origin does not matter. The acceleration is without gravity, which the chain knows, in the
-    base's axes too.
-    """
+    base's axes too."""
 
     w: Scalar = NONE
     wd: Scalar = NONE
@@ -37,8 +35,7 @@ class EndLoad(NamedTuple):
     """The wrench that a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m]
     where, in the link's axes.
 
-    At the tip it is what the last link exerts on its surroundings: the opposite of a wrench that acts on the robot.
-    """
+    At the tip it is what the last link exerts on its surroundings: the opposite of a wrench that acts on the robot."""
 
     force: Scalar = NONE
     moment: Scalar = NONE
@@ -68,8 +65,7 @@ def backward(links: Links, states: Sequence[Any], tip: Array | EndLoad, cycle: C
              passed_on: Callable[..., Any], q: Array) -> list[Any]:
     """The loads of the joints: `cycle(link, state, outer)`, where `outer` is the wrench at the outer end of the link.
 
-    That is the tip's for the last link, and `passed_on(link, state, load, q)` of the link after it for the others.
-    """
+    That is the tip's for the last link, and `passed_on(link, state, load, q)` of the link after it for the others."""
     loads: list[Any] = []
     after: Any = None
     for link, state in zip(reversed(links.links), reversed(states), strict=True):

@@ -7,8 +7,7 @@ not follow from the motion, and is NaN.
 
 Of a wrench w in a joint with the directions S, D (S^T w) is what its drive gives, D its `driving_wrenches`; the rest is
 what the joint holds by its shape, and does no work on any velocity that it allows. Source: Balafoutis & Patel,
-Algorithms 5.3 to 5.7: (5.2.24), (5.2.27), (5.2.35), (5.3.8), (5.3.38), whose recursions are here as methods.
-"""
+Algorithms 5.3 to 5.7: (5.2.24), (5.2.27), (5.2.35), (5.3.8), (5.3.38), whose recursions are here as methods."""
 
 from __future__ import annotations
 

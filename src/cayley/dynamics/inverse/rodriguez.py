@@ -9,8 +9,7 @@ Spatial vectors are pairs about the origin of a link, in its axes: motions (w; v
     alpha, beta     what velocities add to the accelerations and to the forces
     f               what the joint gives to its link
 Source: Balafoutis & Patel, Algorithm 5.5, (5.2.31)-(5.2.35); signs, boundary values and the terms alpha and beta, which
-are not printed there, as in spec E-16 and R-35.
-"""
+are not printed there, as in spec E-16 and R-35."""
 
 from __future__ import annotations
 
@@ -73,8 +72,7 @@ def transition(A: Array, s: Array) -> Array:
     """phi (6, 6): forces about a point, in its axes, as forces about another, from which `s` leads to it; `A` turns the
     axes, (5.2.32).
 
-    With one set of axes phi(i, k) phi(k, j) = phi(i, j), phi(i, i) = 1 and phi(i, j) phi(j, i) = 1, (5.2.33).
-    """
+    With one set of axes phi(i, k) phi(k, j) = phi(i, j), phi(i, i) = 1 and phi(i, j) phi(j, i) = 1, (5.2.33)."""
     return motion_transform(A, s)  # of motions (v; w), as of forces (n; f)
 
 

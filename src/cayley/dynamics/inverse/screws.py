@@ -6,8 +6,7 @@
     phi          the 6x6 inertia [[m 1, -u~], [u~, J]], u = m s the first moment and J the inertia about the reference
                  point
     F = phi V          dF/dt + V^x F = f, the derivative in the body's axes
-Screws of bodies are about their origins and in their axes. Source: Mladenova (164)-(167), section 4.3; spec S0-72.
-"""
+Screws of bodies are about their origins and in their axes. Source: Mladenova (164)-(167), section 4.3; spec S0-72."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@
     rdd      the same of its centre of mass
     F, M     force and moment, about the centre of mass, that move the link
     f, eta   force and moment, about the link's origin, that its joint gives it
-Source: Balafoutis & Patel, Algorithm 5.6, (5.3.7)-(5.3.8), spec R-37.
-"""
+Source: Balafoutis & Patel, Algorithm 5.6, (5.3.7)-(5.3.8), spec R-37."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     T_k   transform of link k, with T_k'' by recursion
     J_k   its pseudo-inertia, whose last column is m (r; 1), r its centre of mass
 For small n, and as a reference. Revolute and prismatic joints. Source: Mladenova (348)-(357), corrected as in spec E-60
-to E-62; Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16.
-"""
+to E-62; Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16."""
 
 from __future__ import annotations
 

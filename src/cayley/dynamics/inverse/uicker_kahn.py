@@ -7,8 +7,7 @@ O(n^4).
     C     Coriolis and centrifugal coefficients (n, n, n)
     G     gravity (n)
 tau_i = D_ik qdd_k + C_ikl qd_k qd_l + G_i. Revolute and prismatic joints.
-Source: Balafoutis & Patel (5.2.7), (5.2.8), corrected as in spec E-08.
-"""
+Source: Balafoutis & Patel (5.2.7), (5.2.8), corrected as in spec E-08."""
 
 from __future__ import annotations
 

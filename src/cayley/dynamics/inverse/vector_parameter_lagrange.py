@@ -8,8 +8,7 @@ a joint and rates of its c. Revolute joints keep one component of each c, tau = 
 axes, where c is affine in tau, or as the source does, for the `whole` relative rotation <c0, e tau>, which is affine
 only if c0 is perpendicular to e, and infinite if it is a half-turn. In own axes the chart of a joint is moved by a
 half-turn wherever cos q < 0, so |tau| <= 1 always. Source: Mladenova (113), (126)-(140), corrected as in spec E-26 to
-E-30 (R-26, R-28, R-29).
-"""
+E-30 (R-26, R-28, R-29)."""
 
 from __future__ import annotations
 
@@ -125,8 +124,7 @@ def joint_coordinates(links: Links, q: Array, *, whole: bool = False) -> Coordin
     """The vector-parameters of a chain of revolute and prismatic joints at `q`.
 
     `whole`: c of the whole rotation between two links, as in the source; its fixed part must not be a half-turn, and no
-    chart is moved.
-    """
+    chart is moved."""
     kinds = [_whole_joint if whole and link.is_revolute else _own_joint for link in links.links]
     rows = [kind(link, q[link.coordinates][0]) for kind, link in zip(kinds, links.links, strict=True)]
     c, first, second = (np.stack([row[k] for row in rows]) for k in range(3))
@@ -137,8 +135,7 @@ def joint_values(links: Links, c: ArrayLike) -> Array:
     """The joint coordinates (n) of vector-parameters c (n, 3) in the joints' own axes, angles in (-pi, pi).
 
     `GeometryError` names the joint whose c is not along its axis: the model in vector-parameters allows that (its
-    joints are spherical), the mechanism does not. `SingularityError`: a c that is not finite.
-    """
+    joints are spherical), the mechanism does not. `SingularityError`: a c that is not finite."""
     c = np.asarray(c, dtype=float)
     check_finite([link.name for link in links.links], c, [link.is_prismatic for link in links.links])
     for link, row in zip(links.links, c, strict=True):

@@ -2,8 +2,7 @@
 which no rotation matrix is ever formed.
 
 The vector-parameter of link i in link i-1 is homogeneous, [w : v], c = v/w, of length one: finite at half-turns too.
-Source: Mladenova (65) for O(c) x, (261)-(266) with rigid joints, spec R-48, R-49; Table 3, row G.
-"""
+Source: Mladenova (65) for O(c) x, (261)-(266) with rigid joints, spec R-48, R-49; Table 3, row G."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 O(n^2).
 
     W_j, W_j''   transform of link j and its second derivative by time         J_j   its pseudo-inertia
-Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.9), (5.2.10).
-"""
+Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.9), (5.2.10)."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     D = dtau/dvd       V = dtau/dv       P = the change of tau when the configuration moves with a unit velocity
 Where coordinates are more than velocities (quaternions) the configuration is perturbed along the velocities, dq = G
 dphi with the matrix G of q' = G v: P has a column for each velocity, and neither chart nor unit length come into it.
-The same convention as Pinocchio's. Source: Balafoutis & Patel (7.2.1), for every joint kind.
-"""
+The same convention as Pinocchio's. Source: Balafoutis & Patel (7.2.1), for every joint kind."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ with the parent's wp, its rate and its tensor Wp seen from the link, and the lin
 of the link with all it carries, whose moments are m, U, E and whose rates dU, L; 2 L = dJ - tr(dJ) 1 + h~ with the rate
 dJ of the second moments and the angular momentum h about the link's origin, which is cheaper than to turn L. Carried
 inwards they are what the joints before it feel. Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic
-joints (spec R8.3, R8.5), Lemmas C-1 to C-12; equation (L-5) of docs/developers/theory/linearised.md.
-"""
+joints (spec R8.3, R8.5), Lemmas C-1 to C-12; equation (L-5) of docs/developers/theory/linearised.md."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ dq = 0. In the velocities pd of independent joints all of them are
     dq = N dp,   dqd = N dpd + T dp      N: A N = 0, one for the joints themselves;   T = - G d(A qd)/dq N
 G solves the constraints for the other joints. For perturbations that open the constraints the derivatives are those
 of accelerations with A qdd + drift = 0, as Pinocchio's are. State-space models are x' = A x + B u with x = (dp, dpd)
-and u = dtau at all joints of the tree: every solution is one of the closed mechanism.
-"""
+and u = dtau at all joints of the tree: every solution is one of the closed mechanism."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 An entry is the derivative of one joint's moment or force (`partials`) along its own axis. The second way to D, V and P,
 beside Algorithm 7.1. Source: Balafoutis & Patel (7.3.2)-(7.3.4), dots restored as in spec E-19, prismatic joints as in
-spec R10.
-"""
+spec R10."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ change slowly:
 Directions that the samples do not move in cannot be known: `excitation` says how far the samples were from that.
 The model of a mechanism goes back to its coefficients by the logarithm of the discrete one, `continuous`:
     A = [[N, 1], [A21, A22]]    B = [[0], [B2]]    D = B2^-1, symmetrised    P = -D A21    V = -D A22
-Source: Balafoutis & Patel 7.2.2 a), spec R8.7, S1-115.
-"""
+Source: Balafoutis & Patel 7.2.2 a), spec R8.7, S1-115."""
 
 from __future__ import annotations
 

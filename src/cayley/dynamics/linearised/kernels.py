@@ -166,8 +166,7 @@ def forward_derivatives_text(tree: Tree,
 
     The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that
     follow, by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1. Joints at rest that dry friction holds stay where they are:
-    nothing accelerates them, and derivatives are those of the motions in which they stand.
-    """
+    nothing accelerates them, and derivatives are those of the motions in which they stand."""
     chosen = METHODS[method or default_method(tree)]
     links = chosen.links(tree)
     links_alone = chosen.text(tree, "sensitivities")

@@ -2,8 +2,7 @@
 
 The equations of Luh, Walker & Paul are evaluated together with their derivatives by every coordinate, velocity and
 acceleration, about n^3 + 2 n^2 terms in all; the graph of the equations is differentiated column by column. Source:
-after Vukobratovic & Kircanski 1985, reference 14 of Balafoutis & Patel 7.2.2 b).
-"""
+after Vukobratovic & Kircanski 1985, reference 14 of Balafoutis & Patel 7.2.2 b)."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ written in.
     E, L             inertia tensor of links i to n about the origin, and the rate tensor, integral r~ r'~ dm
     F, n             force and moment about the origin that links i to n need
 Every quantity is a sum over the links by its definition; nothing is recursive but the motion itself.
-Source: Balafoutis & Patel (7.3.2)-(7.3.4), spec R8.2, R8.5.
-"""
+Source: Balafoutis & Patel (7.3.2)-(7.3.4), spec R8.2, R8.5."""
 
 from __future__ import annotations
 

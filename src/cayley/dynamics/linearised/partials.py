@@ -10,8 +10,7 @@ and n change by its direction z_j.
     U        first moment of links i to n                                         eta   their moment about the origin
     f        force that links i to n need, m s_0i'' + U''
 Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a prismatic
-joint, and f as in spec S1-111.
-"""
+joint, and f as in spec S1-111."""
 
 from __future__ import annotations
 

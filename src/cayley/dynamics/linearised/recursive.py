@@ -3,8 +3,7 @@ operations.
 
 Every line of Algorithm 5.7 (`inverse.augmented_links`) is differentiated along one perturbation of the motion. It gives
 dtau and no matrices; the matrices are its values for unit perturbations. Source: Balafoutis & Patel 7.2.2, in words;
-spec R8.6.
-"""
+spec R8.6."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ the graph.
 
 The last index is the direction in which the configuration or the velocity moves; configurations move along the
 velocities. What is not listed is zero or follows: D does not depend on velocities, the derivatives of V by the
-coordinates are those of P by the velocities.
-"""
+coordinates are those of P by the velocities."""
 
 from __future__ import annotations
 

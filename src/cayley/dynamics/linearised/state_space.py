@@ -5,8 +5,7 @@ N is zero where velocities are rates of coordinates. Where they are twists in a 
 joints) perturbations are measured in axes that turn: (dq)' = dqd - v x dq. Over a step in which A and B hold still, the
 discrete model is exact:
     exp(dt [[A, B], [0, 0]]) = [[Ad, Bd], [0, 1]]
-Source: Balafoutis & Patel (7.2.1)-(7.2.3), spec R8.1, R8.7.
-"""
+Source: Balafoutis & Patel (7.2.1)-(7.2.3), spec R8.1, R8.7."""
 
 from __future__ import annotations
 

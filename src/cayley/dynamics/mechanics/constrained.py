@@ -10,8 +10,7 @@ Multipliers are unique if the constraints are independent. If they are not, ther
 `redundant=True` asks for accelerations that they allow, and for the multipliers of least norm; numbers that contradict
 each other, or independent coordinates that determine nothing, raise `SingularityError`. Bases by QR and SVD are not
 continuous functions of the state: they are made anew for each, and nothing is differentiated.
-Source: Ruggiu (4.15)-(4.31), corrected as in spec E-07.
-"""
+Source: Ruggiu (4.15)-(4.31), corrected as in spec E-07."""
 
 from __future__ import annotations
 
@@ -161,8 +160,7 @@ def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
         qdd = N y + c,   c the shortest with A c = -drift,   N^T M N y = N^T (f - M c)
     NaN where the rank is less; of rows that depend on others the multipliers are one choice of many, by SVD that of
     least norm. Links without mass that the constraints hold are no trouble. The `scale` is what rows and velocities are
-    measured in.
-    """
+    measured in."""
     if basis != "qr" and scale is not None:
         across = np.outer(scale.lengths, scale.lengths)
         found = null_space_of_rank(across * M, scale.lengths * f, scale.of(A), drift / scale.sizes, rank=rank,

@@ -9,8 +9,7 @@ digits, where the lowest power of U is all that counts:
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
     undecided     the slope changes its sign from one step to the next; or U rises so much less in some flat directions
                   than in others that a direction in which it falls may have been missed
-Source: Ruggiu (3.51), (3.52), (3.55), corrected as in spec E-33.
-"""
+Source: Ruggiu (3.51), (3.52), (3.55), corrected as in spec E-33."""
 
 from __future__ import annotations
 

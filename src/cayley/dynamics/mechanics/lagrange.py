@@ -11,8 +11,7 @@
 A system is rheonomic if one of its functions takes t: then the kernels take t as their last argument. Q are the
 coefficients of virtual displacements, at frozen time. Gibbs-Appell holds for pseudo-velocities too: dS/dpidd = P along
 the motions that constraints on velocities allow. Sources: Ruggiu (3.40)-(3.50); Yamamoto (3.1), (3.2), (G.1)-(G.12),
-corrected as in spec E3-43; Mladenova 3.2, after (125), spec S0-84.
-"""
+corrected as in spec E3-43; Mladenova 3.2, after (125), spec S0-84."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
     n              3N - h
 Generalised coordinates embed the constraints in x = r(q, t). A virtual displacement is dr/dq dq, at frozen time; an
 effective one is dr/dq dq + dr/dt dt: they differ when the constraints move, and only virtual displacements give
-generalised forces. Sources: Yamamoto (G.1)-(G.11), corrected as in spec E3-43; Ruggiu (3.42)-(3.49).
-"""
+generalised forces. Sources: Yamamoto (G.1)-(G.11), corrected as in spec E3-43; Ruggiu (3.42)-(3.49)."""
 
 from __future__ import annotations
 

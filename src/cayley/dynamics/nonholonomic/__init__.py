@@ -3,8 +3,7 @@ equations of Routh and of Hamel, the matrix form, the descriptor form, program c
 where brackets lead.
 
 Each form is of one system, `nonholonomic_system(...)`, and has the accelerations and reactions of the others. A
-mechanism with wheels is such a system: `nonholonomic_model(tree)`.
-"""
+mechanism with wheels is such a system: `nonholonomic_model(tree)`."""
 
 from cayley.dynamics.nonholonomic.accessibility import Accessibility, accessibility, accessibility_of_frame
 from cayley.dynamics.nonholonomic.integrable_part import (

@@ -5,8 +5,7 @@ The ranks of D1, D2, ... are the growth. It ends with the dimension of what can 
 everywhere (a unicycle: 2, 3); otherwise n less that rank combinations of the constraints are integrable, and keep to
 level surfaces. Ranks are those at configurations that have nothing special about them. In velocities v(q) of any joints
 the bracket is [x, y] = Dy x - Dx y - N(x) y, N being how small changes of a motion turn with it. Source: Mladenova
-(223), 7.5; Chow's theorem.
-"""
+(223), 7.5; Chow's theorem."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     h = sum ck phik(q),   grad h . x = 0 for every direction x that the constraints allow
 is linear in c. The phik are products of coordinates, of their sines and cosines; integrating factors and combinations
 of rows need not be known, for only the directions are used. How many there are at all, in products or not, is what
-brackets leave. Source: Mladenova (215), (216).
-"""
+brackets leave. Source: Mladenova (215), (216)."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
     gamma_kij = sum_sl b_sk b_lj (d a_is / d q_l - d a_il / d q_s)
 Constraints are integrable if gamma_kij = 0 for all constraints i and all directions k, j that they allow. Where the
 forms depend on each other there is no frame: NaN, and `SingularityError` for one configuration. Source: Mladenova
-(214)-(223), (231), corrected as in spec E-41d.
-"""
+(214)-(223), (231), corrected as in spec E-41d."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Expressions of angles have one normal form: polynomials in sines and cosines, with squares of sines written by those of
 cosines, over polynomials of the same kind. Numbers are taken as the decimal fractions that they were written as.
-SymPy's own simplification searches among forms, and takes minutes for what this does in a second.
-"""
+SymPy's own simplification searches among forms, and takes minutes for what this does in a second."""
 
 from __future__ import annotations
 

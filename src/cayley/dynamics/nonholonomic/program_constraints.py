@@ -4,8 +4,7 @@
     G U + g = 0,   G = A2 H^-1,   g = A2 H^-1 (Q - h) + A2' qd      U is compatible with the program if and only if
 n unknowns and r equations: U = A2^T Lambda is what an ideal constraint would do. With drives S u at some joints alone,
 u are those of least norm; where the drives cannot keep the program, there are none. Source: Mladenova (251)-(254), with
-the rate of A2 in g as in spec E-41b.
-"""
+the rate of A2 in g as in spec E-41b."""
 
 from __future__ import annotations
 

@@ -15,8 +15,7 @@ The same as matrices, from Lagrange's equations H qdd + h = Q + tau + A2^T Lambd
 The descriptor form, one implicit system of index one for x = (q, pid, Lambda) (2n), (255), spec E-41c:
 
     (1  0     0)          (B1 pid                             )
-    (0  H B1  0) x'   =   (A2^T Lambda + Q - h - H B1' pid    ),     B1' pid = - (B1 A1' + B2 A2') B1 pid
-"""
+    (0  H B1  0) x'   =   (A2^T Lambda + Q - h - H B1' pid    ),     B1' pid = - (B1 A1' + B2 A2') B1 pid"""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
     tau = M qdd + ... - P at the joint,  + P / gear at its motor      P = spring.torque(q, qd, qm / gear, qmd / gear)
 With "springs" included the motors are held at zero, and springs act upon the joints alone. Source: spec S0-49 with
-errata E-45, from virtual work: P (dqm / gear - dq) is what the motor gives up.
-"""
+errata E-45, from virtual work: P (dqm / gear - dq) is what the motor gives up."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ def drive_forces(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Forces (nv) that the included drives need by themselves at the state (`q`, `qd`) and the acceleration `qdd`.
 
     A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs
-    nothing by itself, though any force up to its dry friction would leave it there.
-    """
+    nothing by itself, though any force up to its dry friction would leave it there."""
     coulomb = coulomb_frictions(tree)
     beginning = where(rubbing(coulomb), coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
     return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + passive_forces(tree, q, qd) + beginning

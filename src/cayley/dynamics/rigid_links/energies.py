@@ -5,8 +5,7 @@
     K, P      kinetic and potential energy
 The potential is zero where the mass is at the root's origin; its constant is arbitrary. What is fixed to the root has
 no share. Sources: Balafoutis & Patel (5.2.1)-(5.2.5), (A.3), (A.4); Yamamoto (3.16), (3.26), sign of gravity as in spec
-E3-19; Ruggiu (3.55).
-"""
+E3-19; Ruggiu (3.55)."""
 
 from __future__ import annotations
 

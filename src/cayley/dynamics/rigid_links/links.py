@@ -8,8 +8,7 @@ link i in its parent is
     A = Rz(beta) Rx(alpha) Rz(gamma) (motion)         s = offset + what the motion slides
 so that vectors are turned by planar rotations, 4 multiplications and 2 additions each, none for angles that are zero.
 In modified Denavit-Hartenberg frames beta is zero. Source: Balafoutis & Patel (2.3.1)-(2.3.4), and section 5.3.2 for
-the two-stage turn.
-"""
+the two-stage turn."""
 
 from __future__ import annotations
 
@@ -190,8 +189,7 @@ class Links:
         """The same links in other frames: `changes[i]` is the pose (4, 4) of the new frame of link i in its old one.
 
         The axis of a joint must stay what it was: a revolute joint's frame may be moved along its axis and turned, so
-        that the axis becomes z, a prismatic joint's frame may be any, other joints' frames must stay.
-        """
+        that the axis becomes z, a prismatic joint's frame may be any, other joints' frames must stay."""
         start = np.eye(4) if root is None else root
         links = tuple(_reframed(link, changes[i], start if link.parent == ROOT else changes[link.parent])
                       for i, link in enumerate(self.links))
@@ -211,8 +209,7 @@ class Links:
 def links_of(tree: Tree) -> Links:
     """The links of a mechanism in the frames of its bodies, turned only where a joint's axis is not the z axis already.
 
-    A moving body without a known mass is an error that names it, and so are joints that are tied together.
-    """
+    A moving body without a known mass is an error that names it, and so are joints that are tied together."""
     plain = joint_links(tree)
     return plain.reframed([_axis_to_z(link.motion) for link in plain.links])
 

@@ -20,8 +20,7 @@ from cayley.wording import did_you_mean
 class Method(NamedTuple):
     """A method: its module, where it is published, and the links that it works on.
 
-    The text is the module's function `function`.
-    """
+    The text is the module's function `function`."""
 
     module: str
     source: str

@@ -12,8 +12,7 @@ what the joint can feel: the base parameters (Gautier & Khalil 1990).
 
 Numbers of the model may be inputs (symbols, with samples of their values): entries are zero that are zero for all
 samples, frames are moved along axes by the inputs, and turned about them by the nominal values. Source: equations
-(D-9)-(D-10) of docs/developers/theory/inverse_dynamics.md.
-"""
+(D-9)-(D-10) of docs/developers/theory/inverse_dynamics.md."""
 
 from __future__ import annotations
 
@@ -225,8 +224,7 @@ def without_unseen_turns(links: Links, seen: Container[int] = ()) -> Links:
     """Last links that are symmetric about their joint's axis look the same whatever its angle is: their axes stay with
     the parent's.
 
-    Except those that are `seen` by something else.
-    """
+    Except those that are `seen` by something else."""
     unseen = [link.is_revolute and not carried and number not in seen and _is_symmetric(link.moments)
               for number, (link, carried) in enumerate(zip(links.links, links.children, strict=True))]
     return replace(links,

@@ -6,8 +6,7 @@
 They add up over bodies, and a change of the frame is one formula; they need not be those of a real body. As vectors of
 ten numbers, in which forces are linear, they are (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz), or, in the order of
 Pinocchio, mass, first moment and inertia tensor about the origin, (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz).
-Source: Balafoutis & Patel (4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/developers/theory/tensors.md.
-"""
+Source: Balafoutis & Patel (4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/developers/theory/tensors.md."""
 
 from __future__ import annotations
 

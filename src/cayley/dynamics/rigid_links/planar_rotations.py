@@ -1,7 +1,6 @@
 """Constant and joint turns as planar rotations: the cheapest way to change axes.
 
-A turn by 0 or a multiple of 90 degrees costs nothing.
-"""
+A turn by 0 or a multiple of 90 degrees costs nothing."""
 
 from __future__ import annotations
 
@@ -150,8 +149,7 @@ class RationalAngle:
     """An angle by its cosine and sine: NumPy calls these methods, so that every text for links runs on such angles.
 
     Of t = tan(q/2), cos q = (1 - t^2)/(1 + t^2) and sin q = 2 t/(1 + t^2): equations of motion are rational in t. A
-    half-turn has no t. Source: Mladenova 1.2; spec R-52, R-62, E-49.
-    """
+    half-turn has no t. Source: Mladenova 1.2; spec R-52, R-62, E-49."""
 
     cosine: Scalar
     sine: Scalar

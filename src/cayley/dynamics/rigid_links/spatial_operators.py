@@ -8,8 +8,7 @@
     a      (6)     acceleration by velocities alone: that of the carrier and the body's own
     b      (6)     force by velocities alone
 A rotor (Phi_m, M_m, a_m, b_m) hangs on a link, not on another rotor, and turns with its own velocity. Source:
-Mladenova, section 7.2, with spec E-42 to E-44: forces are (n; f), and a_m has the angular velocity of the link.
-"""
+Mladenova, section 7.2, with spec E-42 to E-44: forces are (n; f), and a_m has the angular velocity of the link."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
 Because z of a link is the axis of its joint, dA/dq = A Q with a constant Q, and a product of transforms is
 differentiated by inserting Q behind the A that depends on the coordinate. The same formulas hold for the homogeneous
 matrices (4, 4) and for the rotations (3, 3). Sources: Balafoutis & Patel section 2.3, (5.2.3b), (5.2.10); Yamamoto
-(3.15), (3.20)-(3.24), (3.30), corrected as in spec E3-15.
-"""
+(3.15), (3.20)-(3.24), (3.30), corrected as in spec E3-15."""
 
 from __future__ import annotations
 

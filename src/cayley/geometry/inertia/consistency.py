@@ -3,8 +3,7 @@
 A real body has a mass that is not negative, and mean squares of coordinates that are not negative: its pseudo-inertia
 is positive semidefinite. For the inertia tensor about the centre of mass this says that no principal moment exceeds the
 sum of the other two. A body without mass has no moments either: inertias that only the limit of ever lighter and wider
-bodies could have are refused. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
-"""
+bodies could have are refused. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27)."""
 
 from __future__ import annotations
 

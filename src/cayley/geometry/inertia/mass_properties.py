@@ -1,8 +1,7 @@
 """Mass, centre of mass and inertia of a body: from point masses, from a density, and put together from parts.
 
 A body without mass is a body like any other: its centre is given as the origin. Sources: seed 2, sections 3.1-3.3;
-Yamamoto App. D.
-"""
+Yamamoto App. D."""
 
 from __future__ import annotations
 

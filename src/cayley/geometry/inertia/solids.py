@@ -6,8 +6,7 @@ and point up. Put them elsewhere with `in_frame`, join them with `+`, drill with
 The solid inside a closed triangle mesh: every triangle spans a tetrahedron with a reference point; volume, first and
 second moments of the tetrahedra, with their signs, add up to those of the solid, whatever its shape. The mesh must be
 closed, and its triangles must all turn counter-clockwise seen from outside: both are checked. (That triangles do not
-cut through each other is not.)
-"""
+cut through each other is not.)"""
 
 from __future__ import annotations
 

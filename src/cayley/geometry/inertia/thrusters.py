@@ -6,8 +6,7 @@
     c   vector-parameter tan(phi/2) e     B = [b_1 ... b_m]   axes of the thrusters        u   their torques
 
 The forms in c are rational, and infinite at a half-turn; `rotating_body` of `cayley.machines` goes through.
-Source: Mladenova (94)-(107); signs as in spec E-24, the (c, dc) form as in spec E-25 and R-24.
-"""
+Source: Mladenova (94)-(107); signs as in spec E-24, the (c, dc) form as in spec E-25 and R-24."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ A function of a dual number is f(a + mu b) = f(a) + mu b f'(a). A line (e; m) is
 a distance about the same line are one dual angle phi + mu s, and a pose is the dual matrix R + mu hat(p) R, orthogonal
 over dual numbers. Parts may be numbers, arrays, or symbols inside a kernel, so `Dual` serves for plain NumPy and for
 traced functions. In arrays (of kernels) a dual quantity has an axis of length two in front of its own axes: (real part,
-dual part). Source: Mladenova (151)-(152), spec R-33.
-"""
+dual part). Source: Mladenova (151)-(152), spec R-33."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ exponential of (v; l) is the pose reached in unit time with the constant spatial
 corrected as in spec E-31, E-32; Balafoutis & Patel, theorems 2.1 (Euler) and 2.2 (Chasles).
 
 The motion of a point of a displaced body: the vector-parameter is in homogeneous form h = [w : v] of any norm (a
-half-turn is w = 0), or finite, c = v / w. Source: Mladenova (75)-(78), (146)-(147), spec R-18.
-"""
+half-turn is w = 0), or finite, c = v / w. Source: Mladenova (75)-(78), (146)-(147), spec R-18."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ The first shaft has turned by theta1, the second by theta2; `bend` is the angle 
 quarter turn (at a quarter turn the joint is locked). tan(theta1) = cos(alpha) tan(theta2): the second shaft runs ahead
 and falls behind, twice in a turn. Angles are continuous over any number of turns: what is computed is the lead theta2 -
 theta1, which stays within a quarter turn. The rate ratio is d(theta1)/d(theta2), input over output. Source: Ruggiu 1.3,
-(1.44)-(1.49), spec 3.2.
-"""
+(1.44)-(1.49), spec 3.2."""
 
 from __future__ import annotations
 

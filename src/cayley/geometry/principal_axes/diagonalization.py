@@ -8,8 +8,7 @@ R-38.
 The rotation in the plane of the last two axes: u solves u^4 - 2 a u^3 - 6 u^2 + 2 a u + 1 = 0 with a = (b33 - b22)/b23.
 Its four roots are tan(t), tan(t + pi/4), tan(t - pi/4) and tan(t + pi/2): rotations a quarter turn apart. Computed from
 the angle they keep their digits for every a, where the radicals lose all of them, and the fourth may be a half-turn.
-Source: Mladenova 5.4, (182)-(188), evaluated as in spec R-38, E-37.
-"""
+Source: Mladenova 5.4, (182)-(188), evaluated as in spec R-38, E-37."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ O^T A O.
 b12 and b13 are quartics in z with coefficients in x. Dialytic elimination of z leaves det U = 256 (1 + x^2)^3 P(x)^2
 Q(x) of an 8x8 matrix. The roots of the cubic P are the quotients v3/v2 of the eigenvectors, so they are real; Q is a
 sum of squares and adds nothing. The first column of O is the eigenvector itself, which gives two z for each x: six
-pairs at most. Source: Mladenova 5.2-5.3, (168)-(181), corrected as in spec R-37, E-34 to E-36.
-"""
+pairs at most. Source: Mladenova 5.2-5.3, (168)-(181), corrected as in spec R-37, E-34 to E-36."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 With O^T A O = diag(mu), each mode obeys y^(s) = mu y: y(t) = sum over k < s of y^(k)(0) t^k E_{s,k+1}(mu t^s),
 Mittag-Leffler functions, which are means of exponentials of the s-th roots of mu: exp for s = 1; cosh and sinh, cos and
-sin, or 1 and t for s = 2. Source: Mladenova 5.5.2, (198)-(205), spec R-40.
-"""
+sin, or 1 and t for s = 2. Source: Mladenova 5.5.2, (198)-(205), spec R-40."""
 
 from __future__ import annotations
 

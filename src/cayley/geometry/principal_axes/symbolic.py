@@ -10,8 +10,7 @@ and everything is closed. Numbers are better given to `diagonalize`, which keeps
 
 The inertia of a point mass: for a mass m at (xi, eta, zeta), with r^2 = xi^2 + eta^2 and rho^2 = r^2 + zeta^2, two
 eigenvalues coincide, so x is free and zero: z+- = (eta +- r)/xi, then u1..u4. Written with half angles, nothing divides
-by xi, zeta or r. Source: Mladenova 5.5.1, (191)-(197), the order of the diagonal as in spec E-38a.
-"""
+by xi, zeta or r. Source: Mladenova 5.5.1, (191)-(197), the order of the diagonal as in spec E-38a."""
 
 from __future__ import annotations
 

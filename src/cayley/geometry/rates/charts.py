@@ -77,8 +77,7 @@ class Chart:
 
     `velocity(x, dx)` and `acceleration(x, dx, ddx)` have the fields `world` and `body`; `rates_from_world(x, w)`,
     `rates_from_body(x, w)`, `accelerations_from_world(x, w, dw)` and `accelerations_from_body(x, w, dw)` are the rates
-    and second rates of the parameters.
-    """
+    and second rates of the parameters."""
 
     velocity: Kernel[Any]
     acceleration: Kernel[Any]

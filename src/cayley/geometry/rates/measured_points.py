@@ -61,8 +61,7 @@ class RigidRates:
     `angular_velocity`, `angular_acceleration` (None without accelerations) are spatial [rad/s, rad/s^2]; `centroid`,
     `centroid_velocity`, `centroid_acceleration` are of the points. `velocity_residual`, `acceleration_residual` (n, 3)
     are what the rigid motion leaves unexplained of each point; `compatibility_of_velocities`, `..._of_accelerations`
-    are the conditions on the data alone.
-    """
+    are the conditions on the data alone."""
 
     angular_velocity: Array
     angular_acceleration: Array | None

@@ -3,8 +3,7 @@ named convention.
 
 chi is a list of coordinates and not a vector: the angles of a product of rotations are not the sum of the angles. So it
 is an object that can be turned into a pose and back, and has no arithmetic. Source: Balafoutis & Patel 2.2.1, Remark
-2.1.
-"""
+2.1."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A sine, a cosine and a tangent are a function call each; a division counts as one multiplication in totals. Table 1 is
 regenerated in `tests/geometry/rotation_operation_table.py`. What holds (spec section 6, E-75, E-76): vector-parameters
 save multiplications and function calls. "More than 30 % fewer operations" is true only of multiplications with Eulerian
-angles: additions grow, and with Denavit-Hartenberg parameters the sum grows too.
-"""
+angles: additions grow, and with Denavit-Hartenberg parameters the sum grows too."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ The diagonal of Q is three equations, linear in the squares x_i = b_i^2. One squ
 (x1, x2, 1)^T = 0 has a solution only where det H(x3) = 0. The squares leave the signs open; the off-diagonal elements
 of Q decide them.
 
-Source: Ruggiu 1.2.4, (1.32)-(1.35).
-"""
+Source: Ruggiu 1.2.4, (1.32)-(1.35)."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ class RodriguesElimination:
     3). `determinant` = (constant, slope): det H = constant + slope x3. `squares` (3,) solve the equations. `candidates`
     (m, 3) are the vectors with these squares and `mismatch` (m,) the largest difference of their off-diagonal elements
     from those of Q: all but one of the candidates are extraneous. `delta` = 1 + b . b, and `parameters` (3,) are those
-    of (1.35): the candidate of least mismatch, with the digits that a square root of a small number loses.
-    """
+    of (1.35): the candidate of least mismatch, with the digits that a square root of a small number loses."""
 
     equations: Array
     constant: Array

@@ -68,8 +68,7 @@ class EulerSolutions:
     about rounding / margin. `singular` says that the margin is mere rounding, of float64 or of float32. Then
     `angles` is one representative of a family: the turn nearest the body (third about moving axes, first about fixed
     ones) is 0. `combined` = first + sign * third is well determined at and near the singularity, where the outer angles
-    alone are not.
-    """
+    alone are not."""
 
     angles: Array
     other: Array

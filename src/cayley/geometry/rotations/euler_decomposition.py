@@ -9,8 +9,7 @@ j, k):
 in row i of the matrix, where (s, c) are the sine and cosine of the third angle.
 
 It uses no formula for the elements of the matrix, only what is seen after each turn, and so is a second, independent
-way to the angles of `euler_from_matrix`. Source: Yamamoto 1.3, "Direct Method".
-"""
+way to the angles of `euler_from_matrix`. Source: Yamamoto 1.3, "Direct Method"."""
 
 from __future__ import annotations
 
@@ -66,8 +65,7 @@ def angles_of_matrix(R: Array, frame: SequenceFrame) -> Decomposition:
     """Turn back about the body's own axis until the middle axis is perpendicular to the first; then read off the rest.
 
     The first angle comes from the matrix after this turn, so that it makes up for whatever the third one is. Reading
-    both from `R` gives two angles that do not fit each other near a singularity.
-    """
+    both from `R` gives two angles that do not fit each other near a singularity."""
     i, j, k, hand, proper = frame
     sine, cosine = (R[i, j], hand * R[i, k]) if proper else (-hand * R[i, j], R[i, i])
     square = sine * sine + cosine * cosine
@@ -85,8 +83,7 @@ def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
     """Half the sum and half the difference of the outer angles, each from a plane of its own.
 
     A Tait-Bryan rotation becomes a proper one by a quarter turn about the middle axis: (first, middle + pi/2, -hand
-    third).
-    """
+    third)."""
     i, j, k, hand, proper = frame
     w, a, b = q[0], q[1 + i], q[1 + j]
     c = hand * q[1 + k]

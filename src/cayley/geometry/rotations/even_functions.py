@@ -3,8 +3,7 @@
 A rotation vector gives the square of its angle without a root, and these functions are smooth in it, at zero too: so
 are the formulas built on them, and their derivatives. Below a threshold each is its own series, to the last digit;
 above it, the closed form. Both are evaluated and one is selected, with the argument of the closed form kept away from
-zero, so that no NaN can leak into a derivative.
-"""
+zero, so that no NaN can leak into a derivative."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ For a skew matrix A with vector a, A^3 = -|a|^2 A, so that every power is a mult
 Source: Ruggiu 1.2.3, (1.20)-(1.24), the rule for even powers corrected as in spec E-34.
 
 The linear invariants of a rotation are vect(Q) = sin(phi) e and tr(Q) = 1 + 2 cos(phi). Source: Ruggiu 1.2.5,
-(1.36)-(1.37) and Fig. 1.10, in the form that keeps its digits near 0 and near a half-turn (spec S2-10).
-"""
+(1.36)-(1.37) and Fig. 1.10, in the form that keeps its digits near 0 and near a half-turn (spec S2-10)."""
 
 from __future__ import annotations
 

@@ -212,8 +212,7 @@ def compose_vector_parameters(a: Array, b: Array) -> Array:
 def _chain(cs: Array) -> tuple[Array, Scalar]:
     """The homogeneous form of a product, and the sum of the sizes that its w is a difference of.
 
-    Only what grows long is scaled: short numbers stay exact, and so does w = 0.
-    """
+    Only what grows long is scaled: short numbers stay exact, and so does w = 0."""
     total, terms = np.array([1.0, 0.0, 0.0, 0.0]), 1.0
     for c in cs:
         h, sizes = _product(total, _tamed(homogeneous_from_vector_parameter(c)))

@@ -2,8 +2,7 @@
 the way out.
 
 Sizes are relative: a component array is symmetric or skew if it is so within the tolerance (`cayley.geometry.batch`) of
-its largest entry.
-"""
+its largest entry."""
 
 from __future__ import annotations
 

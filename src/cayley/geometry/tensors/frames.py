@@ -14,8 +14,7 @@ forms with vectors and cross products are in `cayley.geometry.rates`. Source: Ba
 A tensor is a sum of dyads, T = sum of antecedents[k] (x) consequents[k]. In n dimensions n dyads are enough for every
 tensor. Either the antecedents or the consequents may be chosen, as long as they are independent; the others then
 follow. As few dyads as the rank of the tensor are enough, its minimal form, if the chosen vectors span what the tensor
-does. Source: Gibbs, as told by Balafoutis & Patel after (3.2.3).
-"""
+does. Source: Gibbs, as told by Balafoutis & Patel after (3.2.3)."""
 
 from __future__ import annotations
 

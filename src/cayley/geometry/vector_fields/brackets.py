@@ -9,8 +9,7 @@ Lie groups and their algebras:
     group:    (a b) c = a (b c),   a e = e a = a,   a a^-1 = a^-1 a = e
     algebra:  [Ei, Ej] = sum_k c_ijk Ek,   c_ijk = -c_jik,   [[a, b], c] + [[b, c], a] + [[c, a], b] = 0
 The algebra of a group is that of its left-invariant fields, c_ijk = d2 (a b)_k / da_i db_j - d2 (a b)_k / da_j db_i at
-the identity. Source: Mladenova 7.5, appendix, spec S0-56.
-"""
+the identity. Source: Mladenova 7.5, appendix, spec S0-56."""
 
 from __future__ import annotations
 

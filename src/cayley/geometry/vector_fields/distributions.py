@@ -8,8 +8,7 @@ Source: Mladenova 7.5, appendix, spec R-56.
 D1 = the fields,   D(k+1) = Dk + [D1, Dk]
 Ranks are those at states that have nothing special about them: where the columns are independent as functions, one
 bracket of each kind is enough. With the rank n every state near can be reached (Chow's theorem); otherwise there are
-n less that rank functions that no motion along the fields changes (Frobenius' theorem).
-"""
+n less that rank functions that no motion along the fields changes (Frobenius' theorem)."""
 
 from __future__ import annotations
 

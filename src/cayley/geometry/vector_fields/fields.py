@@ -3,8 +3,7 @@
 Numbers have ranks by singular values: columns scaled to length one are independent as far as their singular values are
 above `tolerance` times the largest. A field is zero where it is below `tolerance` times what it is at the other states
 given, a bracket where it is below `tolerance` times the two terms that it is the difference of. SymPy's symbols have
-the exact rank, that of all states but special ones.
-"""
+the exact rank, that of all states but special ones."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
 A bracket is kept unless it is a combination, with constant coefficients, of those kept before: at special states, where
 f is zero or fields are parallel, brackets tell what fields do not, and those of a finite algebra come to an end. With
 the rank n a system is accessible: what it reaches has an inside. Without f itself the rank says whether it has one at
-each time. Source: Mladenova 7.5, spec R-56.
-"""
+each time. Source: Mladenova 7.5, spec R-56."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ Source: Mladenova 7.5, appendix; Isidori 1995, 4.1 and 5.1.
 Whether feedback makes the whole state linear, for some outputs:
     Gk = span {L_f^j gi, j <= k};   linear, if G(n-1) has the rank n, and each Gk before is involutive, of constant rank
 With one input this is Theorem 7 of Mladenova 7.5 (spec R-56): {g, ..., L_f^(n-1) g} independent, {g, ..., L_f^(n-2) g}
-involutive, f(0) = 0. By how much each level adds to the rank the chains of integrators are known.
-"""
+involutive, f(0) = 0. By how much each level adds to the rank the chains of integrators are known."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
     (A^T A + lambda 1) dq = -A^T phi      the step of Levenberg and Marquardt, lambda = |phi|^2, far away |phi|.|A|
 Overconstrained loops are closed as well. Lengths are measured in the size of the machine, or in another measure of it
 where that does not lead there. The mobility is the number of independent velocities with A qd = 0, at configurations
-that have nothing special about them.
-"""
+that have nothing special about them."""
 
 from __future__ import annotations
 

@@ -12,8 +12,7 @@ velocities u, w of its frames, acts on each with d rate / du and the moment d ra
 
 Lengths are measured in the size of the machine, to the nearest power of ten, which for machines of some metres is a
 metre; angles in radians; rows on coordinates alone (gears, mimic joints) in what a unit of these adds to them. What is
-zero is then decided in one place, `cayley.compiler.solving.rounding`.
-"""
+zero is then decided in one place, `cayley.compiler.solving.rounding`."""
 
 from __future__ import annotations
 

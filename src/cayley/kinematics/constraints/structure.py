@@ -8,8 +8,7 @@ lift, Sarrus's plates), whose joint axes coincide as they do not
   on another piece that moves, does not count.
 - Of the others, that of the neutral configuration decides, if that is closed, has nothing special and can move. - If
 not, it is that of the pieces where it is just what all rows leave that say something where nothing is closed,
-  unless links stand still there (a parallelogram, crossed). Where no piece is of that kind it is the largest.
-"""
+  unless links stand still there (a parallelogram, crossed). Where no piece is of that kind it is the largest."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ class ConstraintStructure:
     """How long each row is at ordinary configurations, by velocities in their `lengths`; those of a point are as long
     along all axes."""
     lengths: tuple[float, ...]
-    """What a unit of each velocity is measured in: about the size of the machine for slides, a radian for turns."""
+    """Units of the velocities: about the size of the machine for slides, a radian for turns."""
 
     __repr__ = brief
 

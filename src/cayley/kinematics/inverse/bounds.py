@@ -1,8 +1,7 @@
 """Where the coordinates of a chain may be: limits, whole turns, and starts for a search inside them.
 
 Limits bind coordinates whose rate is a velocity of the joint: those of every joint but spherical and floating ones. A
-limited turn of a full circle or more never blocks a search: what passes the end comes in again a turn away.
-"""
+limited turn of a full circle or more never blocks a search: what passes the end comes in again a turn away."""
 
 from __future__ import annotations
 

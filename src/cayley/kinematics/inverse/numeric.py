@@ -3,8 +3,7 @@
 Attempt 0 begins at the given start, or near the middle of the ranges; the others at points that a seed scatters over
 the ranges, the same for every target. Sources: Mladenova, the kinematic control of 3.1 and 7.1 (spec R-27); Yamamoto
 1.9; the damping is that of T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method",
-IEEE Transactions on Robotics 27 (2011).
-"""
+IEEE Transactions on Robotics 27 (2011)."""
 
 from __future__ import annotations
 

@@ -45,8 +45,7 @@ def coordinates(tree: Tree, q: Array, frame: str, *, orientation: str, relative_
 def analytic_jacobian(tree: Tree, q: Array, frame: str, *, orientation: str, relative_to: str) -> Array:
     """dr/dt by the velocities: (6 or 7, nv).
 
-    Infinite or NaN where the parameters are singular: see `check_orientation`.
-    """
+    Infinite or NaN where the parameters are singular: see `check_orientation`."""
     named = orientation_named(orientation)
     R = relative_pose(tree, q, frame, relative_to).R
     return _over(general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to), named.rate_map(R))
@@ -138,8 +137,7 @@ def absolute_twist_matrix(body: Moving) -> Array:
 def similar_twist_matrix(pose: Pose, matrix: Array) -> Array:
     """T M T^-1: the same twist, seen from the frame in which the one it was seen from has the pose T.
 
-    Ruggiu (2.51)-(2.53).
-    """
+    Ruggiu (2.51)-(2.53)."""
     turned = pose.R @ matrix[:3, :3] @ pose.R.T
     return _matrix(turned, pose.R @ matrix[:3, 3] - turned @ pose.p)
 

@@ -69,8 +69,7 @@ def general_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array |
 
     The reference point is the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame,
     for the point of the body that is at that frame's origin now. `axes`: "world", "body" (the frame's own), or the name
-    of a frame.
-    """
+    of a frame."""
     if _is_own(axes, at, relative_to):
         return own_jacobian(tree, q, frame, _own_point(at))
     if relative_to == "world" and (at is None or isinstance(at, str)):
@@ -84,8 +83,7 @@ def jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at:
     """The time derivative (6, nv) of `general_jacobian` at the velocity `qd`.
 
     In the root's axes, rate @ qd + jacobian @ qdd is the acceleration of a point that is fixed to the body (`at` not a
-    name).
-    """
+    name)."""
     if has_changing_directions(tree):
         return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd)
     if _is_own(axes, at, relative_to):
@@ -122,8 +120,7 @@ def hessian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameNam
     are zero.
 
     So H @ qd is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and
-    floating ones), the linear part for a point of the body in the root's axes is symmetric in i and j.
-    """
+    floating ones), the linear part for a point of the body in the root's axes is symmetric in i and j."""
     if has_changing_directions(tree):
         return changes_of(tree, _of_q(tree, frame, axes, at, relative_to), q)
     if _is_own(axes, at, relative_to):

@@ -57,8 +57,7 @@ def twist(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array |
     """The twist (6) of a frame's body at the frame's origin, or `at` a point: coordinates (3) in the frame, or the name
     of a frame, for the point of the body that is at that frame's origin now ("world": the root's).
 
-    `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
-    """
+    `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame."""
     if _chosen(method, axes) == "link":
         u, w, _, _ = in_own_axes(steps_to(tree, q, frame), qd, np.zeros(tree.nv))
         return _resolved(tree, q, u + np.cross(w, point_in(tree, q, frame, at)), w, frame, axes)
@@ -75,8 +74,7 @@ def acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axe
     and with `qdd`.
 
     These are true accelerations, resolved in the axes: in the axes of a turning frame they are not the rates of the
-    twist's components. Without gravity. Points and axes as in `twist`.
-    """
+    twist's components. Without gravity. Points and axes as in `twist`."""
     if _chosen(method, axes) == "link":
         _, w, du, dw = in_own_axes(steps_to(tree, q, frame), qd, qdd)
         point = point_in(tree, q, frame, at)

@@ -4,8 +4,7 @@ A configuration is singular for a task if its Jacobian has less than full rank. 
 that cannot be produced, the null vectors motions of the joints that the task does not feel. Its class is found by
 trying: from the pose x a small way along each lost direction u, to x + e u and to x - e u. If one of them has no
 inverse solution in ANY posture, the configuration is at a boundary of the workspace; otherwise it is interior, since
-one posture folds where another goes on. Source: Ruggiu 2.3.4, Fig. 2.9; spec S2-39, A-08.
-"""
+one posture folds where another goes on. Source: Ruggiu 2.3.4, Fig. 2.9; spec S2-39, A-08."""
 
 from __future__ import annotations
 
@@ -75,8 +74,7 @@ def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence
     reachable   whether any posture solves the task for a pose (4, 4) of the frame; by default a numeric search from
                 many starts, within
                 the joint limits unless `limits` is False. A search cannot prove that there is no solution: an analytic
-                one can
-    """
+                one can"""
     check_independent(tree, "`singularity` (`actuation_singularity` is for mechanisms with constraints)", frame)
     tolerance = rank_tolerance(tolerance, tree.nv, q)
     q = np.asarray(q, dtype=np.float64)

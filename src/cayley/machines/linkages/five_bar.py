@@ -2,8 +2,7 @@
 
     O_i, a_i, b_i    pivots, lengths of cranks and rods         theta_i   angles of the cranks         P   the point
 Inverse: each leg has two postures, so there are 4 working modes. Direct: two circles about the ends of the cranks meet
-in two points. b_i . Pd = (a_i x b_i) thetad_i for the vectors of cranks and rods.
-"""
+in two points. b_i . Pd = (a_i x b_i) thetad_i for the vectors of cranks and rods."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ class FiveBar:
     def inverse_position(self, P: Array) -> Array:
         """`inverse_position(P)`: crank angles (..., 4, 2) of all working modes for points (..., 2).
 
-        In the first mode both rods turn to the right after their cranks. NaN in a leg that does not reach.
-        """
+        In the first mode both rods turn to the right after their cranks. NaN in a leg that does not reach."""
         left, right = (crank_angles(P[0] - O[0], P[1] - O[1], a, b)
                        for O, a, b in zip(self.pivots, self.cranks, self.rods, strict=True))
         return np.array([[first, second] for first in left for second in right])

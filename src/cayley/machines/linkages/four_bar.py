@@ -5,8 +5,7 @@
     a e(theta) + b e(psi) = (d, 0) + c e(phi)
 The end of the crank is a point that the rocker reaches with the coupler as its rod: two assembly modes. They meet where
 coupler and rocker are in line, the ends of the crank's range (dead centres of the crank); where crank and coupler are
-in line the rocker turns back (dead centres of the rocker). Source: Ruggiu 4.6; Grashof 1883.
-"""
+in line the rocker turns back (dead centres of the rocker). Source: Ruggiu 4.6; Grashof 1883."""
 
 from __future__ import annotations
 
@@ -73,8 +72,7 @@ class FourBar:
     def position(self, theta: Scalar) -> Array:
         """`position(theta)`: angles (..., 2, 2) of coupler and rocker in both assembly modes, by the crank's angle.
 
-        NaN, and for one angle an error, where the crank cannot stand.
-        """
+        NaN, and for one angle an error, where the crank cannot stand."""
         x = self.crank * np.cos(theta)
         y = self.crank * np.sin(theta)
         found = []

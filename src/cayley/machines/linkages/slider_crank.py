@@ -11,8 +11,7 @@ A crank whose pin slides in a straight slot of a lever: the four-bar whose coupl
     crank of length r about its pivot; the slot is at right angles to the lever's direction e(angle), at the distance p
     from the lever's pivot:   (pin - pivot of the lever) . e(angle) = p
 With the lever as the output and p = 0 it is the crank and slotted lever of quick-return machines (shapers). The input's
-pivot is at (0, 0), the output's at (d, 0). Source: the limits k2 = 0 and k3 = 0 of Ruggiu (4.60).
-"""
+pivot is at (0, 0), the output's at (d, 0). Source: the limits k2 = 0 and k3 = 0 of Ruggiu (4.60)."""
 
 from __future__ import annotations
 
@@ -100,8 +99,7 @@ class SliderCrank:
     def dead_centres(self) -> Array:
         """The crank's angles (2) at which the slider is farthest and nearest in the first mode, crank and rod in line.
 
-        NaN for one that does not exist, as the nearest of a crank that is longer than its rod.
-        """
+        NaN for one that does not exist, as the nearest of a crank that is longer than its rod."""
         with np.errstate(invalid="ignore"):
             far = np.arcsin(self.offset / (self.crank + self.rod))
             near = np.pi + np.arcsin(self.offset / (self.rod - self.crank)) if self.rod > self.crank else np.nan

@@ -1,8 +1,7 @@
 """Bodies as multiports: across variables (v; w) and through variables (f; m) at terminals, joined as in circuit theory.
 
 Source: Tokad, Network Model Approach to the Analysis of Multirigid-Body Systems (1992), corrected as in
-`docs/developers/errata.md`.
-"""
+`docs/developers/errata.md`."""
 
 from cayley.lazy_names import lazy_names
 

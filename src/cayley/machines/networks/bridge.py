@@ -1,8 +1,7 @@
 """A mechanism as an open network of bodies, and back.
 
 The inner terminal of a body is at the origin of its frame; there is an outer one for every joint that it carries, and
-one for every frame that is to be open. The zero of a joint is where its two frames coincide.
-"""
+one for every frame that is to be open. The zero of a joint is where its two frames coincide."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
 Where R is singular, storages depend on each other or on sources (a rotor geared to a joint, capacitors in a ring): what
 is left of an equation holds between s and u alone, and its rate, in s' and u', gives what R leaves open. The last such
 storage is no state; what it adds to the inertia of a joint is its reflected inertia. The equations that are left are
-    s' = A s + B u,     forces on joints and sensors = C s + D u + E qdd
-"""
+    s' = A s + B u,     forces on joints and sensors = C s + D u + E qdd"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A circuit in time: as a system of its own, and with the mechanism whose joints it drives.
 
 The inertia that a circuit adds to a joint (rotors behind rigid gears) is part of the mass matrix, as its armature;
-everything else of it are forces of the joints, states and outputs.
-"""
+everything else of it are forces of the joints, states and outputs."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ element takes. A law is one linear equation between the variables of its edges, 
     storage of through variables    t = s,   L s' = a                 inductor, spring (L = 1/k)
     transformer                     a_1 = n a_2,   t_2 = - n t_1      gear, rack, electrical transformer, motor
     gyrator                         a_1 = - r t_2,   a_2 = r t_1      across and through variables change places
-Mechanics and electricity are in the analogy in which across variables are measured between two points.
-"""
+Mechanics and electricity are in the analogy in which across variables are measured between two points."""
 
 from __future__ import annotations
 

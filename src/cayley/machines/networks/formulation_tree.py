@@ -16,8 +16,7 @@ The graph of a network: its terminals are the nodes, and every pair of an across
     y_tree  = - F y_chord      fundamental cut-sets
 F = A_T^-1 A_C of the incidence matrix A without the row of the reference, split into the edges of a tree and the
 chords. An edge goes from its terminal to the reference, or from a body to one that carries it.
-Source: Tokad (8), (9).
-"""
+Source: Tokad (8), (9)."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ With drivers at joints, mass centres and open terminals, of some the motion is g
 velocities x_G of a state known, x_G' and the wrenches of the across drivers follow from one symmetric linear system,
 which is regular if the topology says so (`formulation`): cases (i) to (iii).
     sum y.x over the ports = d/dt (T + V),   T' = m v.v' + w.J w',   V' = -m g.v        power, at the mass centre
-Source: Tokad (1), (3), (10)-(24), 2, for chains, corrected as in spec E4-03 to E4-06, E4-09, E4-21.
-"""
+Source: Tokad (1), (3), (10)-(24), 2, for chains, corrected as in spec E4-03 to E4-06, E4-09, E4-21."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ the two, xi_j = B_j - A_j, is part of the joint. In which terms its across varia
                   other kind by its own subspace. A displaced joint is carried by those before it, if "inertial"
     x_Gj = K_bj^-T (K_a^T x_G(parent) + x_j)                                       outwards     (40)
     y_j = K_bj^-1 (W_Gj x_Gj + sum K_a y_(child) + u_Gj - loads)                   inwards      (41)
-Source: Tokad 2.2, 2.4, (29), (37)-(39), corrected as in spec E4-10, E4-14 to E4-16, E4-21.
-"""
+Source: Tokad 2.2, 2.4, (29), (37)-(39), corrected as in spec E4-10, E4-14 to E4-16, E4-21."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ The system graph of a network of any shape, with a driver at each connection, ma
 Every terminal of a body is an edge to the reference, its inertia and weight another one beside its mass centre; a
 connection is an edge from its second terminal to the first, and so is a spring. Whether all six components of the
 motion of a connection are given or its wrench is, the graph tells what can be solved for: `formulation` finds the tree,
-`circuit_matrix` of the graph the circuits and cut-sets. Source: Tokad 4.
-"""
+`circuit_matrix` of the graph the circuits and cut-sets. Source: Tokad 4."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ The motion of the joints that moves the open terminals of a network as it is ask
 
     x = W^-1 A^T (A W^-1 A^T)^-1 x_e,   A = K' S of six-freedom joints, or K' S N of joints of any kind
 Without a weight W the norm adds squares of metres and radians a second, and the answer depends on the units (spec
-E4-24). Source: Tokad 2.3.
-"""
+E4-24). Source: Tokad 2.3."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ from cayley.systems.system import System
 
 
 class TerminalMatrices(NamedTuple):
-    """y = P x' + Q x - tip^T y_e + u, with P and Q (6m, 6m); x_G = S x, with S (6m, 6m); x_e = tip x, tip (6e, 6m).
-    """
+    """y = P x' + Q x - tip^T y_e + u, with P and Q (6m, 6m); x_G = S x, with S (6m, 6m); x_e = tip x, tip (6e, 6m)."""
 
     P: Array
     Q: Array

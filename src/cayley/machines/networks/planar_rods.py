@@ -2,8 +2,7 @@
 
     M = c w' + d w - delta (f_x, f_y, m)^T + beta,     (v_x, v_y, w)^T of the tip = delta^T w
 Rods in the plane of x and y, turning about z, gravity along -y; angles and rates are those of the joints.
-Source: Tokad (42)-(48), Tables 1 and 2, corrected as in spec E4-12, E4-13, E4-17.
-"""
+Source: Tokad (42)-(48), Tables 1 and 2, corrected as in spec E4-12, E4-13, E4-17."""
 
 from __future__ import annotations
 

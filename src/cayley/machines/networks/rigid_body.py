@@ -7,8 +7,7 @@
     W_G = P_G d/dt + Q_G,   P_G = (m E, J_G),   Q_G = (0, w~ J_G),   u_G = (-m g; 0)
 The body is an ideal one, a transformer that takes no power, beside an active one-port (W_G, u_G) that holds inertia
 and weight and can be moved to any port. All vectors are in inertial axes, in which J_G turns with the body.
-Source: Tokad (1)-(7), (49), (50), corrected as in spec E4-01, E4-02, E4-18, E4-19.
-"""
+Source: Tokad (1)-(7), (49), (50), corrected as in spec E4-01, E4-02, E4-18, E4-19."""
 
 from __future__ import annotations
 
@@ -171,8 +170,7 @@ class TerminalEquations:
     """x_p = K_p^T x_f and y_f = - sum K_p y_p + W x_f + u, for the port f that is the `form` and all others p.
 
     `arms` and `rates` are the vectors (3) from the form's port to each port and their rates, in inertial axes; `mass`
-    is what W and u are made of, for a body that turns with its w.
-    """
+    is what W and u are made of, for a body that turns with its w."""
 
     form: str
     arms: Mapping[str, Array]

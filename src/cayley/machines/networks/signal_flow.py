@@ -2,8 +2,7 @@
 
 A stage a body: forward through it goes x_G, backward y; between them its active part, d/dt and P_G beside Q_G and the
 driver u_G of its weight. A signal is a vector (6) with its rate, so that d/dt is a block as any other, and a matrix
-that changes with time takes its own rate along. Source: Tokad 2.4, Fig. 4.
-"""
+that changes with time takes its own rate along. Source: Tokad 2.4, Fig. 4."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
 B x_G is the across variable of a connection, x = N q' what it lets it be, and C what is left of six directions. Where
 connections hold the same more than once (a planar loop of revolute joints does three times) the matrix has a rank below
 its size: motions are the same in every solution, wrenches are those of least norm, and the result tells which of them
-are determinate. Source: Tokad 4, corrected as in spec E4-25.
-"""
+are determinate. Source: Tokad 4, corrected as in spec E4-25."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ Inverse: in its own plane a leg is a crank and a rod of length b s3 = sqrt(b^2 -
 machine 8 working modes. Direct: three spheres of radius b about C_i meet in two points, on the axis of the circle
 through C_1, C_2, C_3; cranks at equal angles are nothing special.
     j_i . pd = a s2 s3 theta1d,     j_i = (p - C_i) / b
-Source: Ruggiu (4.32)-(4.41), corrected as in spec E-12, E-38.
-"""
+Source: Ruggiu (4.32)-(4.41), corrected as in spec E-12, E-38."""
 
 from __future__ import annotations
 
@@ -76,8 +75,7 @@ class TranslationalDelta:
     def inverse_position(self, p: Array) -> Array:
         """`inverse_position(p)`: crank angles (..., 8, 3) of all working modes at places (..., 3) of the platform.
 
-        In the first mode every parallelogram turns to the right after its crank. NaN in a leg that does not reach.
-        """
+        In the first mode every parallelogram turns to the right after its crank. NaN in a leg that does not reach."""
         both = [self._leg_angles(p, leg) for leg in range(3)]
         return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
 
@@ -106,8 +104,7 @@ class TranslationalDelta:
         """`leg_angles(p, theta)`: theta1, theta2, theta3 (..., 3, 3) of every leg, theta3 in [0, pi].
 
         theta2 is of the parallelogram after the crank; where theta3 is 0 or pi any will do, and it is what rounding
-        gives.
-        """
+        gives."""
         found = []
         for leg in range(3):
             c = self._seen_from(p, leg)

@@ -10,8 +10,7 @@ direct      Jx is singular: the platform can move along its null vectors with al
             holds a force along them
 combined    both
 For lengths and angles together, `lengths` says how many metres a unit of each coordinate is worth.
-Source: Ruggiu (4.1)-(4.7), (4.14), 4.2.3, 4.4.4, by angles in place of tangents; Gosselin & Angeles.
-"""
+Source: Ruggiu (4.1)-(4.7), (4.14), 4.2.3, 4.4.4, by angles in place of tangents; Gosselin & Angeles."""
 
 from __future__ import annotations
 
@@ -203,8 +202,7 @@ def check_lengths(machine: str, **lengths: Array) -> None:
 class Assemblies:
     """Poses (..., m, k) of the platform, those that exist first, NaN for the others; `count` (...) of them exist.
 
-    `residual` (..., m) is how far the rods are from their lengths [m], computed anew from the poses.
-    """
+    `residual` (..., m) is how far the rods are from their lengths [m], computed anew from the poses."""
 
     poses: Array
     residual: Array

@@ -8,8 +8,7 @@ D_i - (A_i - A_1), D_i being the ends of the cranks; that they meet in a point i
 in exp(i phi), so that there are at most 6 assembly modes, and phi = pi is nothing special. Where the centres of the
 circles are in line they meet in two points, and both are taken.
     b_i . (xd + phid e_i') = (a_i x b_i) thetad_i,     e_i from P to the vertex, e_i' = e_i turned by 90 degrees
-Source: Ruggiu (4.1)-(4.14), corrected as in spec E-06.
-"""
+Source: Ruggiu (4.1)-(4.14), corrected as in spec E-06."""
 
 from __future__ import annotations
 
@@ -89,8 +88,7 @@ class Planar3RRR:
     def inverse_position(self, pose: Array) -> Array:
         """`inverse_position(pose)`: crank angles (..., 8, 3) of all working modes at poses (..., 3) of x, y, phi.
 
-        The first mode has every rod turn to the right after its crank. NaN in a leg that does not reach.
-        """
+        The first mode has every rod turn to the right after its crank. NaN in a leg that does not reach."""
         corners = self.vertices(pose) - self.pivots
         both = [crank_angles(x, y, a, b) for (x, y), a, b in zip(corners, self.cranks, self.rods, strict=True)]
         return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
@@ -292,8 +290,7 @@ def _corner(phi: Scalar, side: float, corner: int = 0) -> Array:
 def _roots(polynomial: Array) -> Array:
     """The roots (..., n) of polynomials (..., n + 1), the constant first, as eigenvalues of companion matrices.
 
-    With a leading coefficient next to nothing some roots are infinite, and of no use here.
-    """
+    With a leading coefficient next to nothing some roots are infinite, and of no use here."""
     n = polynomial.shape[-1] - 1
     companion = np.zeros((*polynomial.shape[:-1], n, n), dtype=complex)
     companion[..., np.arange(1, n), np.arange(n - 1)] = 1.0

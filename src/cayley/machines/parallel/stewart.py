@@ -5,8 +5,7 @@
     Ld = J (v; w),   J_k = (u_k, (R P_k) x u_k)     twist of the platform at its origin, in the base's axes
 The inverse problem is this formula. The direct one has up to 40 answers; it is solved by Newton's method from a guess,
 and for all of them from many starts. It is singular where the six lines u_k through the joints depend on each other.
-Source: Stewart 1965, Gough 1962; Dietmaier 1998 for the number.
-"""
+Source: Stewart 1965, Gough 1962; Dietmaier 1998 for the number."""
 
 from __future__ import annotations
 
@@ -170,8 +169,7 @@ class StewartPlatform:
         by rounds of random starts, until one brings no new pose, or all 40 are known. A search proves nothing about
         what it has not found; more starts may find more.
 
-        Sorted by height, then by the other coordinates. Mirror images about a planar base are both there.
-        """
+        Sorted by height, then by the other coordinates. Mirror images about a planar base are both there."""
         wanted = np.asarray(lengths, dtype=float)
         if wanted.shape != (6,):
             raise ModelError(f"the lengths of one machine must be (6), not {wanted.shape}")
@@ -193,8 +191,7 @@ class StewartPlatform:
         return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3] / size, 6)))).reshape(-1, 4, 4)
 
     def singularity(self, pose: ArrayLike, *, tolerance: float | None = None) -> ParallelSingularity:
-        """The singularity of the legs at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
-        """
+        """The singularity of the legs at one pose (4, 4): the twists (v; w) that they leave free are `gained`."""
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=self._worth, tolerance=tolerance)
 
     @cached_property
@@ -207,8 +204,7 @@ class StewartPlatform:
         """The workspace of the platform's origin at one height z [m] and orientation (3, 3), with legs of `lengths`
         (shortest, longest) [m], and its singular curves; draws itself.
 
-        `box`: ((left, bottom), (right, top)) [m].
-        """
+        `box`: ((left, bottom), (right, top)) [m]."""
         from cayley.machines.workspace_maps import stewart_map
         return stewart_map(self, rotation, height, lengths, box, resolution)
 
@@ -323,8 +319,7 @@ class StewartDynamics:
         """`inverse_dynamics(pose, twist, acceleration)`: the forces (..., 6) of the legs [N], positive where they push
         the platform away, that give the rate (..., 6) of the twist (..., 6).
 
-        NaN, and for one state an error, where the legs do not hold the platform.
-        """
+        NaN, and for one state an error, where the legs do not hold the platform."""
         needed = self._wrench(pose, twist, acceleration)
         J = wrapped(self.machine.jacobian(pose))
         return only_where(is_definite(J @ J.T), np.linalg.solve(J.T, needed))

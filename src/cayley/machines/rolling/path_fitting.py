@@ -3,8 +3,7 @@
 From point to point with its tangents goes a pair of arcs that meet smoothly (a biarc, with equal tangent lengths d):
     v = p1 - p0,   a = v.(t0 + t1),   d = v.v / (a + sqrt(a^2 + 2 (1 - t0.t1) v.v)),   m = (p0 + p1 + d (t0 - t1)) / 2
 Each pair goes as far along the curve as the tolerance lets it. At a cusp the cart stops and drives on backwards; a
-corner is rounded within the tolerance.
-"""
+corner is rounded within the tolerance."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@
 All coordinates of the tree follow the driven wheels, qd = S(psi) u, and so its equations M qdd + C_q qd = Q become
     I = S^T M S,   C = S^T (M S' + C_q S)                  ' by time
 by d'Alembert's principle: Lagrange's equations in u would miss what the constraints do. Source: Ruggiu (4.42)-(4.54),
-corrected as in spec E-13 to E-15.
-"""
+corrected as in spec E-13 to E-15."""
 
 from __future__ import annotations
 

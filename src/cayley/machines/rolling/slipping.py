@@ -4,8 +4,7 @@
     |T_i| <= mu N_i         of each contact
 Where rows are redundant, as the side slip of two wheels on one axle or the loads of four wheels, lambda is not one
 vector but a family: of it the member that needs least friction is taken. With less friction something slips, however
-the forces are shared; with more, some sharing holds.
-"""
+the forces are shared; with more, some sharing holds."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
     thetad = v tan(phi) / L                               so that the radius is L / tan(phi)
     (x, y) = (x0, y0) + s sinc(k s / 2) (cos, sin)(theta0 + k s / 2),   theta = theta0 + k s,   k = tan(phi) / L
 The last line is of segments and arcs alike: a segment is an arc with k = 0.
-Source: Mladenova, completed as in spec R-65.
-"""
+Source: Mladenova, completed as in spec R-65."""
 
 from __future__ import annotations
 

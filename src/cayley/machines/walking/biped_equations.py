@@ -4,8 +4,7 @@
     H qdd + h + G = B tau + J^T R,    tau = (u1, u2, q1, q2) of knees and hips,    R = (R1x, R1z, R2x, R2z) on the feet
 Each angle j has one static moment k_j, (kr, -ka, -kb, -ka, -kb), with which it occurs in the equations of the hip:
     x: M xdd + sum k_j (c_j phidd_j - s_j phid_j^2) = Rx,    z: M zdd - sum k_j (s_j phidd_j + c_j phid_j^2) + M g = Rz
-Source: Mladenova 10.2 (398), (399), with the sign of spec E-73.
-"""
+Source: Mladenova 10.2 (398), (399), with the sign of spec E-73."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ At a touch-down the foot that stood takes part with an impulse of its own, unles
 an impact of a millimetre a second does (feet that are set down do not chatter): then it leaves the ground, as it does
 where it would have to pull just afterwards. A start where the ground would have to pull, friction does not hold a foot,
 or one is below the ground raises an error. Without a coefficient of friction feet do not slip otherwise; what friction
-they need is in `reactions`.
-"""
+they need is in `reactions`."""
 
 from __future__ import annotations
 

@@ -12,8 +12,7 @@ are taken. The angular acceleration of the trunk and the share of the vertical l
 may be given, and a horizontal force besides. At a touch-down the same equations hold of impulses and of changes of
 velocities, without what velocities and gravity ask for; the rates of the legs remain those of the program. With legs
 that have neither mass nor inertia, the body gives the reactions and statics the torques.
-Source: Mladenova 10.1, 10.2, spec E-74.
-"""
+Source: Mladenova 10.1, 10.2, spec E-74."""
 
 from __future__ import annotations
 

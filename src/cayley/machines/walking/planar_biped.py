@@ -4,8 +4,7 @@
     tau = (u1, u2, q1, q2)                               torques [N m] of the knees, on the shanks, and of the hips, on
                                                          the thighs
     R = (R1x, R1z, R2x, R2z)                             forces [N] of the ground on the feet
-Source: Mladenova 10.1, 10.2, (398), (399), corrected as in spec E-73, E-74.
-"""
+Source: Mladenova 10.1, 10.2, (398), (399), corrected as in spec E-73, E-74."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ In a gait events switch feet:
     slip          friction does not hold it, or its normal force ends under a horizontal one: the motion ends there
 Without a ground to meet, feet that fly go where the program leads them, and every end of a normal force is a take-off.
 A start where the ground would have to pull is refused. Feet that come to rest on the ground without a velocity are a
-matter of plans, not of events: see `stride`.
-"""
+matter of plans, not of events: see `stride`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ second, and so on. Phases follow each other at their times. Where a foot begins 
 impulse; the hip follows from the first foot that stands, and the body moves as in `leg_programs`. In double support the
 program must close: the second foot, seen from the first, does not move. A plan that cannot be is refused when it is
 made, and names the instant; a motion in which the load of a foot vanishes, or friction does not hold it, ends there.
-Source: Mladenova 10.1, 10.2; spec S0-67, S0-80.
-"""
+Source: Mladenova 10.1, 10.2; spec S0-67, S0-80."""
 
 from __future__ import annotations
 

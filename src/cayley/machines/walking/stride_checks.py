@@ -5,8 +5,7 @@ A stride that ends as it began: the trunk's angle and rate for which it does, by
 
 The program of the legs says all but the trunk, which falls as an inverted pendulum does while it stands on one foot:
 of all starts one comes back. Which errors grow from stride to stride is in the multipliers, the eigenvalues of the map
-from one stride to the next.
-"""
+from one stride to the next."""
 
 from __future__ import annotations
 

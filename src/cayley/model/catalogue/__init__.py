@@ -1,7 +1,6 @@
 """Robots as data: one TOML file each, with the published source of its numbers, or what they were made for.
 
-Machines with loops are closed at q = 0. The fixtures of the specification are there as well.
-"""
+Machines with loops are closed at q = 0. The fixtures of the specification are there as well."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Robots whose files come with another package, with all their meshes: `pip install 'cayley[robots]'`.
 
-They are not copied: each stays under the licence of those who made it.
-"""
+They are not copied: each stays under the licence of those who made it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The kinds of constraints: what ties the joints of a tree together, as pure functions of frames and coordinates.
 
 `KINDS` maps the words of files to kinds. `constraint` lists what a new kind must define. Loops have a table of their
-own in files; so do mimic joints, which are couplings.
-"""
+own in files; so do mimic joints, which are couplings."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ class Ball(HoldsFunctions, Constraint):
 
     `surface` is the distance of a point (x, y, z) of the ground's frame from it, as a formula: "z" is the plane x, y,
     "1 - sqrt(x*x + y*y + z*z)" the inside of a sphere, "sqrt(y*y + z*z) - 0.2" a pipe. Where its normal points against
-    z the rows are not numbers: turn the frame.
-    """
+    z the rows are not numbers: turn the frame."""
 
     ground: str = field(metadata=WORD)
     ball: str = field(metadata=WORD)

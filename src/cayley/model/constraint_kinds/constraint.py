@@ -5,8 +5,7 @@ joints that have one each, and maybe of the time, which is then the last of the 
 each as a `Row`: the value, its rate, which is linear in the velocities (and in the rate of the time), and the rate of
 that. Rows that are on velocities alone (a wheel that does not slip), after those that are not, have the value 0. The
 motions are relative to the body from which both frames hang, in its axes. The text is scalar-agnostic: it
-runs on floats and on symbols.
-"""
+runs on floats and on symbols."""
 
 from __future__ import annotations
 

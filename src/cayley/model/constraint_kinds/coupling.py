@@ -17,8 +17,7 @@ class Coupling(Constraint):
     """Joints of one coordinate each that move together: sum of `coefficients` times coordinates = `value`.
 
     Gears of ratio 3 are `Coupling("gears", ("wheel", "pinion"), (3.0, 1.0))`; a rack is the same with a prismatic
-    joint, the coefficient of the wheel being minus its radius [m].
-    """
+    joint, the coefficient of the wheel being minus its radius [m]."""
 
     joints: tuple[str, ...] = field(metadata=WORDS)
     coefficients: tuple[float, ...] = field(metadata=LIST)

@@ -25,8 +25,7 @@ class Pfaffian(HoldsFunctions, Constraint):
 
     Coefficients are numbers, or formulas of the coordinates, by the names of their joints (letters, digits and _ of
     them), and of the time t: `Pfaffian("skate", ("x", "y", "turn"), ("sin(turn)", "-cos(turn)", 0))`. A coordinate of a
-    joint that has several is called "cart.angle", and cart_angle in formulas.
-    """
+    joint that has several is called "cart.angle", and cart_angle in formulas."""
 
     joints: tuple[str, ...] = field(metadata=WORDS)
     coefficients: tuple[str, ...] = field(metadata=FORMULAS)

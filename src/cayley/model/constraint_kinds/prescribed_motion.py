@@ -25,8 +25,7 @@ class PrescribedMotion(HoldsFunctions, Constraint):
     seconds. Its force is what the drive must give.
 
     The motion is a formula, "0.3 + 10*t", a number, a planned motion of one coordinate (`cayley.planning.Motion`), or
-    a function in Python, of a number or of a symbol, which is traced and differentiated twice.
-    """
+    a function in Python, of a number or of a symbol, which is traced and differentiated twice."""
 
     joint: str = field(metadata=WORD)
     motion: str | Callable[[Scalar], Scalar] = field(metadata=FORMULA)

@@ -84,8 +84,7 @@ class Wheel(Constraint):
     centre. It rolls on the plane x, y of the frame `ground`, whose z is up: the lowest point has no velocity along the
     wheel (slip), nor across it (side slip). The mechanism must keep it on the ground: a `Disc` is kept there by itself.
 
-    A wheel that lies flat, to a thousandth of a radian, touches everywhere: there its rows are not numbers.
-    """
+    A wheel that lies flat, to a thousandth of a radian, touches everywhere: there its rows are not numbers."""
 
     ground: str = field(metadata=WORD)
     wheel: str = field(metadata=WORD)

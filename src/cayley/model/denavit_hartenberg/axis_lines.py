@@ -6,8 +6,7 @@ i+1, along x_i. Frame i is at the first foot with z along axis i (modified), or 
 (standard). Where two axes do not fix their normal, it is chosen: parallel axes, the one through the foot before (so
 that d_i = 0); coincident axes, x as before (so that theta_i = 0); meeting axes, the sense of z_i x z_(i+1). Every
 choice is reported. Sources: Balafoutis & Patel 2.3.2-2.3.3; Ruggiu 2.2, steps 1-7; Yamamoto 1.6, steps 1-12, with the
-rules of spec E3-06.
-"""
+rules of spec E3-06."""
 
 from __future__ import annotations
 
@@ -298,8 +297,7 @@ def _start(line: AxisLine, convention: str, base: Array | None, base_x: ArrayLik
 def _end(line: AxisLine, before: _Normal, convention: str, tool: Array | None, size: float) -> tuple[_Normal, Array]:
     """The last normal and the z after it.
 
-    Standard frames take in as much of the tool as they can, modified ones end on the last axis.
-    """
+    Standard frames take in as much of the tool as they can, modified ones end on the last axis."""
     z = line.direction
     if convention == "modified" or tool is None:
         return _Normal(before.end, before.x, before.end), z
@@ -379,8 +377,7 @@ def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...
     """The axes of the revolute and prismatic joints on the way to a frame, at zero, in the root's frame.
 
     Joints of other kinds have no single axis line, and raise an error that names them. Of rotors the spin is kept, as
-    the frames of a table, in which their places would be, are not those of the bodies here.
-    """
+    the frames of a table, in which their places would be, are not those of the bodies here."""
     lines = []
     chain = chain_to(tree, frame)
     for joint, home in zip(chain.joints, chain.homes, strict=True):

@@ -3,8 +3,7 @@
 A body's frame in the mechanism sits on its own joint axis: for the modified convention it is the convention's frame; a
 standard table is read as the modified one with the same poses (see `convert_dh`), so both give the same bodies. The
 convention's own frames are there as named frames: "frame0" on the base, "frame1" to "frame n" on the links, and "tool".
-Mass properties are given, as in published tables, in the convention's frame of each link.
-"""
+Mass properties are given, as in published tables, in the convention's frame of each link."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 pose(q) = exp(S_1 q_1) ... exp(S_n q_n) home. The twists are spatial, (linear; angular) in the root's frame: a turn
 about the line through p along e is (p x e; e), with pitch h (p x e + h e; e), a slide is (e; 0). Texts that write
-(angular; linear) have the halves exchanged.
-"""
+(angular; linear) have the halves exchanged."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
 In both, row i carries the index i on all four numbers; Craig writes a_(i-1), alpha_(i-1) for the modified row's a_i,
 alpha_i. A revolute joint adds its coordinate to theta, a prismatic one to d. `base` is the pose of frame 0 in the frame
 of the user's base, `tool` the pose of the tool in frame n. Sources: Ruggiu 2.2, (2.38)-(2.41), standard; Balafoutis &
-Patel (2.3.1)-(2.3.4) and Yamamoto (1.17), modified.
-"""
+Patel (2.3.1)-(2.3.4) and Yamamoto (1.17), modified."""
 
 from __future__ import annotations
 
@@ -100,8 +99,7 @@ def along_x(a: float, alpha: float) -> Array:
 class DHRow:
     """One row [rad, m]; of the moving number (theta, or d if prismatic) it gives the offset.
 
-    Also what else is known of the joint.
-    """
+    Also what else is known of the joint."""
 
     theta: float = 0.0
     d: float = 0.0
@@ -335,8 +333,7 @@ def dh_frames(table: DHTable, q: ArrayLike) -> Array:
 def dh_tool_pose(table: DHTable, q: ArrayLike) -> Array:
     """The pose of the tool at `q` (..., n) in the frame of the user's base, (..., 4, 4): base A_1 ...
 
-    A_n tool. Ruggiu (2.39)-(2.41).
-    """
+    A_n tool. Ruggiu (2.39)-(2.41)."""
     return dh_frames(table, q)[..., -1, :, :] @ table.tool
 
 

@@ -1,8 +1,7 @@
 """File formats: the table of those that there are, and the one way from a path to the format of its file.
 
 A format is a class (`format.Format`), whose readers and writers are imported when they are called, and a line in
-`FORMATS`; `load`, `save` and the command line ask this table and nothing else.
-"""
+`FORMATS`; `load`, `save` and the command line ask this table and nothing else."""
 
 from __future__ import annotations
 

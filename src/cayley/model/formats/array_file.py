@@ -1,7 +1,6 @@
 """Arrays on disk: one .npz file with the arrays, and a JSON text that says what they are. No pickles: a file is data.
 
-What a file would take is read from its directory and the headers of its arrays, before anything is unpacked.
-"""
+What a file would take is read from its directory and the headers of its arrays, before anything is unpacked."""
 
 from __future__ import annotations
 

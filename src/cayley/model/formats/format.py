@@ -34,8 +34,7 @@ class Format:
     def parts(self, path: Path) -> Iterator[list[str]]:
         """Errors of the parts of a file that cannot be read as a whole, each read alone, for `cayley check`.
 
-        Without this, the first error is all that is known.
-        """
+        Without this, the first error is all that is known."""
         return iter(())
 
     @property

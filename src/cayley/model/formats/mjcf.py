@@ -7,8 +7,7 @@ massless body `<body>/<joint>` of its own, and where the anchor of the last is n
 body on the anchor carries the body by a fixed joint. A hinge without a range is a continuous joint. Sites are frames;
 one with the name of a body is called `<site>/site`. Equalities are loops, mimic joints and constraints, see
 `mjcf_equalities`. Joints with an actuator are the actuated ones, if any has one. What has no place in a mechanism is
-named in a `ModelWarning`; an equality of a form that has none is refused.
-"""
+named in a `ModelWarning`; an equality of a form that has none is refused."""
 
 from __future__ import annotations
 
@@ -92,8 +91,7 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel, *, trust: bool = Fals
 def compiled_mjcf(path_or_text: str | PathLike[str], *, trust: bool = False) -> tuple[MjModel, XmlElement, list[str]]:
     """The model of a file, or of the text of one, as MuJoCo compiles it, its root element, and what MuJoCo warns of.
 
-    Malformed, huge and tricky files are refused with their line before.
-    """
+    Malformed, huge and tricky files are refused with their line before."""
     mujoco = _mujoco()
     said: list[str] = []
     root = checked_mjcf(path_or_text, trust=trust)

@@ -8,8 +8,7 @@
 What is not active is left out; what is of another form raises an error.
 
 Written are the same. A revolute loop is two `connect`, at its point and one metre along its axis, so that it comes back
-from `load_mjcf` as two spherical loops; a rod is a spatial tendon between two sites, a coupling a fixed tendon.
-"""
+from `load_mjcf` as two spherical loops; a rod is a spatial tendon between two sites, a coupling a fixed tendon."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 What is not XML, no finite number, no plain file, or in all of a size that no robot has is refused with its line. MuJoCo
 would take hours for `<replicate count="1000000">`, all the memory for 100,000 x 100,000 heights, or for a thousand
 textures, and forever for a pipe. The files that are named, and those that they include, lie where `search` says, unless
-the file is trusted; included ones pass this gate too.
-"""
+the file is trusted; included ones pass this gate too."""
 
 from __future__ import annotations
 

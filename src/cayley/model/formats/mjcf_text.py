@@ -4,8 +4,7 @@ comment.
 The coordinates are the mechanism's own, in the same order: MuJoCo's `qpos` is q. A universal joint becomes two hinges
 of one body, a planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own; so
 does a floating joint that does not count from the origin of the world, as three slides and a ball. Loops and other
-constraints are written by `mjcf_equalities`.
-"""
+constraints are written by `mjcf_equalities`."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 A pose is relative to another frame (`relative_to`), by default to the model for links, frames and nested models, to the
 child for joints, and to its body for a frame with `attached_to`. What is in a nested model `arm` is called `arm::link`
-outside of it, and `link` inside.
-"""
+outside of it, and `link` inside."""
 
 from __future__ import annotations
 

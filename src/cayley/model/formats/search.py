@@ -12,8 +12,7 @@
 Other names are paths beside the model's file, with or without `file://`. A file must lie, links followed, in the
 folder of the model, in the package that holds it (the nearest folder above with a `package.xml`; without one the
 folder above `urdf`, `robots`, `mjcf` or `xacro`), in a package that was named, or in one of the folders of 3: a model
-that was sent by a stranger shows nothing of the rest of the disk.
-"""
+that was sent by a stranger shows nothing of the rest of the disk."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Mechanisms as readable TOML, in and out; what is written is read back to the last bit. Every key, by examples:
 docs/robots/toml.md.
 
-Unknown keys are refused. Errors name the file, the line and the key.
-"""
+Unknown keys are refused. Errors name the file, the line and the key."""
 
 from __future__ import annotations
 

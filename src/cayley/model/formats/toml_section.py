@@ -39,8 +39,7 @@ def document(path_or_text: str | PathLike[str]) -> Section:
 def _parsed(name: str, text: str) -> dict[str, Any]:
     """The data of a text.
 
-    The parser takes lists, tables and dotted keys of any depth, with a recursion and in quadratic time.
-    """
+    The parser takes lists, tables and dotted keys of any depth, with a recursion and in quadratic time."""
     deep = line_nested_deeper(text, DEEPEST)
     if deep is not None:
         raise ModelError(f"{name}, line {deep}: lists, tables or dotted keys are nested more than {DEEPEST} deep")

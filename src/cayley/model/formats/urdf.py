@@ -19,8 +19,7 @@ What the format leaves open is settled here:
   limit), two elements where the format has one (others take the first, or the last), and whatever is not XML, such as a
   comment before the XML declaration. The message says what to write instead.
 - Shapes, meshes and materials are read by `cayley.shapes`, when they are looked at; sensors, transmissions and
-  elements unknown to the format are not read.
-"""
+  elements unknown to the format are not read."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 Taken as written, 1.5708 tilts every axis behind it by 3.7e-6 rad, and no product with it vanishes from compiled code.
 A number is taken for a multiple of pi/2, pi/4 or pi/12 if it is that multiple rounded or cut off to its own digits, and
 has at least 2, 3 or 4 of them behind the point, with the zeros at its end or without. Whoever means 1.5708 says
-`exact_angles=False`.
-"""
+`exact_angles=False`."""
 
 from __future__ import annotations
 

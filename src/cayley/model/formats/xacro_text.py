@@ -4,8 +4,7 @@
 Arguments, `<xacro:arg>`, are given by name; an unknown one raises an error. What stands in `${...}` is evaluated by
 `xacro_expressions`, which runs nothing; files that are included, and those of `load_yaml`, lie where meshes may lie;
 what is expanded is counted. With `trust` the package xacro does as it likes: it evaluates `${...}` as Python, and reads
-any file and the environment.
-"""
+any file and the environment."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 element.
 
 Built on the standard library's expat, which knows the line of each element; document type declarations are refused, and
-with them entity expansion and external entities.
-"""
+with them entity expansion and external entities."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The kinds of joints: what a joint lets its child do, as pure functions of the joint's own coordinates.
 
-`KINDS` maps the words of files to kinds. `motion` lists what a new kind must define.
-"""
+`KINDS` maps the words of files to kinds. `motion` lists what a new kind must define."""
 
 from __future__ import annotations
 

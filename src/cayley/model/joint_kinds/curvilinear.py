@@ -20,8 +20,7 @@ class Curvilinear(JointKind):
     """A slide without a turn along the curve whose coordinates are polynomials of q [m]: `x` = (a, b, c) is a + b q + c
     q^2 [m].
 
-    Where the tangent is the unit vector of one coordinate, as with `x` = (0, 1), q is that coordinate.
-    """
+    Where the tangent is the unit vector of one coordinate, as with `x` = (0, 1), q is that coordinate."""
 
     x: tuple[float, ...] = field(default=(0.0, 1.0), metadata=LIST)
     y: tuple[float, ...] = field(default=(), metadata=LIST)

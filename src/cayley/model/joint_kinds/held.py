@@ -5,8 +5,7 @@ zero while the joint holds, with its first and second rates.
     a, b   directions fixed to the first and to the second frame
 Poses and rates are in the axes of one body, and relative to it. The coordinates of the joint do not occur, so that a
 joint that closes a loop brings no unknowns with it. What is zero may be so the wrong way round as well, an axis that
-points back: its `sense` is then negative. The texts are scalar-agnostic.
-"""
+points back: its `sense` is then negative. The texts are scalar-agnostic."""
 
 from __future__ import annotations
 

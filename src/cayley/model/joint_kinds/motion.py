@@ -7,8 +7,7 @@ unit quaternion (w, x, y, z) is among the coordinates. The text is scalar-agnost
 
 A new kind must define `nq`, `nv`, `word`, `pose` and `subspace`, and where the subspace depends on q also
 `constant_subspace = False` and `bias`. Everything else has a default that is right for every kind. Defining more makes
-the library faster, or its pictures better. No other code tests which class a joint has.
-"""
+the library faster, or its pictures better. No other code tests which class a joint has."""
 
 from __future__ import annotations
 
@@ -221,8 +220,7 @@ class JointKind:
     def held(self) -> tuple[HeldDirection, ...]:
         """Constraints of a loop that this joint closes: 6 - nv functions of the two frames that it joins.
 
-        A kind that does not define them can be any joint of the tree, but cannot close a loop.
-        """
+        A kind that does not define them can be any joint of the tree, but cannot close a loop."""
         if self.nv == 0:
             return (*POINT, *ATTITUDE)
         if self.free:
@@ -235,8 +233,7 @@ class JointKind:
     def turned(self, R: Array) -> JointKind:
         """The same motion in the axes that are the columns of R (3, 3).
 
-        Motions with a screw must be able to; others are never asked.
-        """
+        Motions with a screw must be able to; others are never asked."""
         if np.array_equal(R, np.eye(3)):
             return self
         raise UnsupportedError(f"a {self.word} joint cannot be expressed in other axes: its kind does not define "

@@ -1,7 +1,6 @@
 """Kinds of springs of elastic drives, between the gear of a motor and the joint that it drives.
 
-`KINDS` maps the words of files to kinds. `spring` lists what a new kind must define.
-"""
+`KINDS` maps the words of files to kinds. `spring` lists what a new kind must define."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A spring is between a joint, at q, and the output of the gear that drives it, at theta = qm / gear with the motor at qm.
 It turns (or pushes) the joint with P, and the gear's output with -P, so that the motor feels -P / gear. The text is
 scalar-agnostic: it runs on floats and on symbols.
-Source: spec S0-49 (269), S0-69, errata E-45: P / gear at the motor, which follows from virtual work.
-"""
+Source: spec S0-49 (269), S0-69, errata E-45: P / gear at the motor, which follows from virtual work."""
 
 from __future__ import annotations
 

@@ -34,8 +34,7 @@ class GuidingLinkage:
 
     base            (4, 4) the crank's pivot, x along the ground link or along the slider's way
     tool            (4, 4) the body in the axes of the coupler or rod, whose x points from the crank to the other end
-    configurations  (n, 3) at the poses, of the coordinates of `tree`; the first is the crank's angle
-    """
+    configurations  (n, 3) at the poses, of the coordinates of `tree`; the first is the crank's angle"""
 
     linkage: FourBar | SliderCrank
     base: Array

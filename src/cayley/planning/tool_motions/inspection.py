@@ -61,8 +61,7 @@ class Inspection:
     singular_values  (k) the smallest of the task's Jacobian, by the actuated joints if constraints tie others to them;
                      none without a frame
     minima           its minima in time, the smallest first; none within the times in which it is zero
-    beyond_limits    joint coordinates that leave their limits: (name, when first [s], by how much at most)
-    """
+    beyond_limits    joint coordinates that leave their limits: (name, when first [s], by how much at most)"""
 
     times: Array
     poses: Mapping[str, Array]

@@ -5,8 +5,7 @@ pose, and there the arm's task, as one motion of one mechanism.
     A qd = 0                                  what all other joints of the platform do, wheels and castors
     O(t), p(t)                                the tool: cubics in vector-parameters from knot to knot, polynomials
     (v; w) = J qd                             what the arm's joints do
-Source: Mladenova 9.1, 9.2.3, completed as in spec R-65.
-"""
+Source: Mladenova 9.1, 9.2.3, completed as in spec R-65."""
 
 from __future__ import annotations
 

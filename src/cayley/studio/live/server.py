@@ -2,8 +2,7 @@
 
 It listens on this machine alone unless another host is named, and never hands its page on to a machine elsewhere. Nor
 does it answer to pages of others: a browser says in Host by which name it was sent here, and in Origin which page sent
-it. A foreign name (DNS rebinding) and a foreign page are refused; viser looks at neither.
-"""
+it. A foreign name (DNS rebinding) and a foreign page are refused; viser looks at neither."""
 
 from __future__ import annotations
 

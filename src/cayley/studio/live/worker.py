@@ -1,8 +1,7 @@
 """One thread in which a view does its work: what was asked for last of each thing, and what goes on at every tick.
 
 Hands are faster than a robot is solved: of the positions of a slider that arrive while one is worked on, only the last
-counts.
-"""
+counts."""
 
 from __future__ import annotations
 

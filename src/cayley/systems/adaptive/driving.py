@@ -19,7 +19,7 @@ InputLike: TypeAlias = ArrayLike | Callable[..., ArrayLike]  # numbers, or a fun
 
 
 @dataclass(frozen=True)
-class Law(HoldsFunctions):
+class DrivingLaw(HoldsFunctions):
     """The input `drives` of a system, which is not given but computed, by `text(t, x, parameters)`, from the state and
     `parameters` of its own; once a step and held if `sampled`, or wherever a method looks; `timed` if it needs the
     time."""

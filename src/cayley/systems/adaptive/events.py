@@ -25,8 +25,7 @@ class Event(HoldsFunctions):
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t,
     *blocks)`, if given, returns other blocks, (q, qd), there and then; effects that follow each other ever faster are
     an event storm, and end the simulation. An event that starts from zero happens when it comes back. Of events at the
-    same instant all happen, in the order in which they were given.
-    """
+    same instant all happen, in the order in which they were given."""
 
     name: str
     function: Callable[..., float]
@@ -103,8 +102,7 @@ def instant(function: Callable[[float], float], start: float, stop: float, *, fr
     """Where a function changes its sign between two times, to the last digit.
 
     One that starts from zero, or from the wrong side, may have left it before: then the first change on a fine grid
-    counts; if there is none, it is now.
-    """
+    counts; if there is none, it is now."""
     low = 0.0 if from_zero else function(start)
     high = function(stop)
     if high == 0:

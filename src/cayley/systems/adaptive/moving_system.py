@@ -1,8 +1,7 @@
 """A system with its inputs and parameters as a solver follows it: compiled texts, evaluated one state at a time.
 
 The solver's state is y = (coordinates, work, impulse): the impulse of what is held at rest is integrated too, so that
-the steps are short enough to see when these reactions reach their bounds, though nothing moves.
-"""
+the steps are short enough to see when these reactions reach their bounds, though nothing moves."""
 
 from __future__ import annotations
 

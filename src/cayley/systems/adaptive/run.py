@@ -1,8 +1,7 @@
 """A simulation on its way: segments between events, each followed by one of SciPy's solvers, step by step.
 
 The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. Modes are
-constant in a segment.
-"""
+constant in a segment."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _TOUCHING = 1e-12  # what may be negative of what must not be
 
 
 @dataclass
-class Run:
+class AdaptiveRun:
     """A simulation on its way."""
 
     driving: Driving

@@ -1,8 +1,7 @@
 """One system, followed with SciPy's adaptive integrators, with transitions, events and inputs written in Python.
 
 Blocks on manifolds are integrated by their coordinates; only their nearest point enters the derivative, and what is
-returned or restarted is brought back.
-"""
+returned or restarted is brought back."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.systems.adaptive.driving import Driving, InputLike
 from cayley.systems.adaptive.events import Event
-from cayley.systems.adaptive.run import Run
+from cayley.systems.adaptive.run import AdaptiveRun
 from cayley.systems.arguments import given_parameters
 from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
@@ -47,7 +46,7 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
 
 def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | None, times: ArrayLike | None,
            start: float, events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
-           max_events: int, max_evaluations: int | None) -> Run:
+           max_events: int, max_evaluations: int | None) -> AdaptiveRun:
     """A run, ready to go, with its options checked."""
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
@@ -66,7 +65,7 @@ def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | 
         if not isinstance(event, Event):
             raise ConventionError(f"an event is cayley.simulation.Event(name, function), not {shown(event)}")
     facts = {"method": method if isinstance(method, str) else method.__name__, "rtol": rtol, "atol": atol}
-    return Run(driving, parameters, watched, instants, start, end, max_events, max_evaluations,
+    return AdaptiveRun(driving, parameters, watched, instants, start, end, max_events, max_evaluations,
                lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step), facts)
 
 

@@ -12,8 +12,7 @@ Where constraints tie velocities together:
 Such reactions are not unique, though the accelerations are. All are held as long as some reactions within the bounds
 hold them: those that are farthest from the bounds say how long. Which of them go is found from the minimum of
 r.W r / 2 + a_free.r within the bounds. Sources: Moreau 1966 (the principle); Stark & Parker 1995 (bounded least
-squares).
-"""
+squares)."""
 
 from __future__ import annotations
 
@@ -40,8 +39,7 @@ class Impacts:
 
     An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that
     rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster
-    comes to an end. Source: Newton's law of restitution.
-    """
+    comes to an end. Source: Newton's law of restitution."""
 
     stops: list[Stop]
     restitution: Sequence[float]
@@ -58,8 +56,7 @@ class Impacts:
         """Resolve all that touches: the velocity (n) after impacts, and the stops that were struck.
 
         `compliance`: what impulses do to velocities (n, n), the inverse of the inertia matrix of an open tree.
-        `held`: the velocities (n) that rest; those at stops take part.
-        """
+        `held`: the velocities (n) that rest; those at stops take part."""
         struck: list[Stop] = []
         for _ in range(2 * len(self.stops) + 1):
             now = [s for s in self.stops if self.touches(s, x) and s.n * v[s.column] < 0]

@@ -8,8 +8,7 @@ A-stable, symmetric in time, of order 2 (one node: the midpoint rule) and 4. Ene
 state, as of masses on springs, is kept exactly, however stiff the springs are and however long the step; all other
 energy is kept to the order of the method in what moves slowly, without drift. Vibrations faster than the step keep
 their energy, but not their frequency. Source: Hairer, Lubich & Wanner, Geometric Numerical Integration, sections II.1,
-IV.2 and IV.7; Iserles & Norsett 1999 for the term of Magnus.
-"""
+IV.2 and IV.7; Iserles & Norsett 1999 for the term of Magnus."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from cayley.compiler.solving.linear import is_zero, solve_rows
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import ConventionError
-from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table, largest
+from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, StageTable, largest
 from cayley.systems.layout import Layout, State, as_vector, joined
 
 
@@ -163,10 +162,11 @@ def gauss(nodes: Nodes, iterations: int = 4) -> FixedStep:
     return FixedStep(2 * len(nodes.c), newton_table(iterations), partial(unknowns, nodes), partial(_stage, nodes))
 
 
-def newton_table(iterations: int) -> Table:
+def newton_table(iterations: int) -> StageTable:
     """A stage for each step of Newton's method."""
     stages = range(iterations)
-    return Table(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages], time=[0.0] * iterations)
+    return StageTable(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages],
+                      time=[0.0] * iterations)
 
 
 _ROUNDING = 1e-12  # of the energy: a motion with less of it gets no push
@@ -226,6 +226,5 @@ def gauss_energy(iterations: int = 6) -> FixedStep:
     Gauss' methods have it where the energy is a quadratic form. Where the inertia changes with the vibration, what is
     missing is given back as a force along the mean velocity w of the step: the acceleration -push w takes push h w.M w
     of energy, and push is found together with the unknowns. Source: Gonzalez 1996 for corrections along the step; their
-    direction in the space of velocities is new here.
-    """
+    direction in the space of velocities is new here."""
     return FixedStep(4, newton_table(iterations), _start, _energy_stage)

@@ -3,8 +3,7 @@
     vm = (v + v') / 2        qm = q moved by h vm / 2        v' = v + h a(qm, vm)        q' = q moved by h vm
 and all other blocks as v. Energy that is a quadratic form of the velocities alone (a free body, a spherical joint
 through the centre of mass) is kept exactly, up to what is left of the iteration for vm. Source: Hairer, Lubich &
-Wanner, Geometric Numerical Integration, sections IV.2 and V.3.
-"""
+Wanner, Geometric Numerical Integration, sections IV.2 and V.3."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
-from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
+from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, StageTable, largest
 from cayley.systems.layout import Layout, State, as_vector, each, joined, split
 
 
@@ -53,5 +52,6 @@ def _start(points: Array, layout: Layout) -> Array:
 
 def lie_midpoint(iterations: int = 6) -> FixedStep:
     stages = range(iterations)
-    table = Table(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages], time=[0.5] * iterations)
+    table = StageTable(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages],
+                       time=[0.5] * iterations)
     return FixedStep(2, table, _start, _stage)

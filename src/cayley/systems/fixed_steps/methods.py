@@ -7,8 +7,7 @@
                           and no energy
     gauss                 the same of order 4
     gauss-energy          the same, with the balance of energy exact
-A system may have others of its own, as mechanisms have a variational one.
-"""
+A system may have others of its own, as mechanisms have a variational one."""
 
 from __future__ import annotations
 

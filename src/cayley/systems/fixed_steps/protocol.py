@@ -1,8 +1,7 @@
 """A step of fixed length is made in stages: what a stage is given, what it returns, and how a method is described.
 
 A stage evaluates the derivative once. All stages are the same text; a table says by names what is different in each.
-Between stages a method carries what it needs, and the point it started from stays until the last stage.
-"""
+Between stages a method carries what it needs, and the point it started from stays until the last stage."""
 
 from __future__ import annotations
 
@@ -79,11 +78,11 @@ class Stage(NamedTuple):
     row: Record
 
 
-class Table:
+class StageTable:
     """The differences between stages, by name: truth values, or numbers. Every method says of each stage whether it is
     the `first`, and the `last`, and its `time` in units of the step.
 
-    >>> table = Table(first=[True, False], last=[False, True], time=[0.0, 0.5])
+    >>> table = StageTable(first=[True, False], last=[False, True], time=[0.0, 0.5])
     >>> table.row(table.numbers[1]).time
     np.float64(0.5)
     """
@@ -112,7 +111,7 @@ class FixedStep(NamedTuple):
     text of a stage."""
 
     order: int
-    table: Table
+    table: StageTable
     carried: Callable[[Array, Layout], Array]
     text: Callable[[Stage, Point, Array], tuple[Point, Array]]
 
@@ -121,7 +120,7 @@ class FixedStep(NamedTuple):
         return len(self.table)
 
 
-ONE_STAGE = Table(first=[True], last=[True], time=[0.0])
+ONE_STAGE = StageTable(first=[True], last=[True], time=[0.0])
 
 
 def nothing(points: Array, layout: Layout) -> Array:

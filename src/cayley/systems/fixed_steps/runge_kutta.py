@@ -2,8 +2,7 @@
 
 Runge-Kutta integrates blocks on manifolds by their coordinates, and projects them at the end of each step, which keeps
 the order. Carried are the point of the stage and the weighted sum of the slopes. Source: Kutta 1901; Yamamoto, section
-5.2. Semi-implicit Euler is symplectic for constant inertia, which makes it better than its order.
-"""
+5.2. Semi-implicit Euler is symplectic for constant inertia, which makes it better than its order."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, Table, nothing
+from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, StageTable, nothing
 from cayley.systems.layout import Layout, State, each, joined
 from cayley.systems.record import Record
 
@@ -40,7 +39,7 @@ def euler_stage(stage: Stage, point: Point, carried: Array, pushed: Pushed | Non
 
 
 SEMI_IMPLICIT_EULER = FixedStep(1, ONE_STAGE, nothing, euler_stage)
-TABLE = Table(first=[True, False, False, False],
+TABLE = StageTable(first=[True, False, False, False],
               last=[False, False, False, True],
               time=[0.0, 0.5, 0.5, 1.0],
               weight=[1 / 6, 1 / 3, 1 / 3, 1 / 6],

@@ -26,8 +26,7 @@ Velocities that constraints tie together take steps of semi-implicit Euler, with
 Joints that constraints tie together share what stops them; v' is unique. The impulses are found in rounds, joint after
 joint, each as if it were the last (projected Gauss-Seidel); for one freedom the first round is exact. A stop that would
 be passed in the step pushes until v' is -e times the velocity, or ends at the stop. Positions move with v': what
-friction holds does not creep. Order 1.
-"""
+friction holds does not creep. Order 1."""
 
 from __future__ import annotations
 

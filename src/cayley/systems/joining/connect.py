@@ -2,8 +2,7 @@
 
 An output drives every input of its name in other systems; `wires` join ports of different names. The inputs that are
 left, and all outputs, are those of the whole; inputs of one name are one input. Outputs are evaluated in the order in
-which they depend on each other directly.
-"""
+which they depend on each other directly."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ These are the derivatives of the steps that are made, not of the motion they app
 of rollouts. The way back needs every state of the way there. Those of some steps fit into memory; else states are kept
 some steps apart, about the root of their number, and what lies between is computed again.
 
-Everything is by coordinates: the derivative by a quaternion has four entries.
-"""
+Everything is by coordinates: the derivative by a quaternion has four entries."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ That is one step of Newton's method from the instant that was found: its value i
 instant. With the jump it is the saltation matrix (Hiskens & Pai 2000; Leine & Nijmeijer 2004, 7.3), for the steps that
 are made: y_l is the method's. It and the rate of the guard are found beforehand, as numbers. A guard that only touches
 zero has no such derivative; it becomes infinite or NaN. Of several transitions at one instant the first says when that
-is.
-"""
+is."""
 
 from __future__ import annotations
 

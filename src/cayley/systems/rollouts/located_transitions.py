@@ -9,8 +9,7 @@ have made their step stand still while their neighbours search.
     crossed   a guard that is watched in the present modes, and is beyond zero in its direction
     low, high the trials (time from the point) before and after the instant; high = 0 while none has crossed
 The instant is found to a few units of rounding of the step. A step with more than a bound of instants is an event
-storm: the trajectory ends there, as NaN. Sources: Dowell & Jarratt 1971 for Illinois' form.
-"""
+storm: the trajectory ends there, as NaN. Sources: Dowell & Jarratt 1971 for Illinois' form."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
     L = sum_k running(x[k], u[k], p, t[k]) + terminal(x[N])
 The slopes of both by the states are the weights that `RolloutDerivatives.backward` starts from; those by inputs and
-parameters that a loss sees itself are added to what comes back.
-"""
+parameters that a loss sees itself are added to what comes back."""
 
 from __future__ import annotations
 

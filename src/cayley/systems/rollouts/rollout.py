@@ -20,7 +20,7 @@ from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.progress import PatientBar
-from cayley.systems.adaptive.driving import Law
+from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.systems.arguments import check_lists, check_names
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
@@ -48,13 +48,12 @@ class Rollout:
     """A system with a method, compiled for rollouts; `System.rollout` and `Mechanism.rollout` make one.
 
     A rollout of a system is called with its state, the blocks by name, and `inputs`; a rollout of a mechanism with q,
-    qd, tau and, by their names, all other inputs.
-    """
+    qd, tau and, by their names, all other inputs."""
 
     _recipe: partial[Rollout]
 
     def __init__(self, system: System, method: FixedStep, name: str, changing: Sequence[str] = (),
-                 parameters: Sequence[str] = (), law: Law | None = None, watching: Watching | None = None,
+                 parameters: Sequence[str] = (), law: DrivingLaw | None = None, watching: Watching | None = None,
                  calls: SystemCalls | None = None) -> None:
         self.system = system
         self.calls = calls or SystemCalls()
@@ -100,8 +99,7 @@ class Rollout:
         in one kernel.
 
         Called with arrays of CuPy, torch or JAX that lie there, it returns a `DeviceTrajectory` of such arrays, and
-        nothing is copied, waited for or looked at; called with NumPy's, it returns what this rollout does.
-        """
+        nothing is copied, waited for or looked at; called with NumPy's, it returns what this rollout does."""
         made = object.__new__(Rollout)  # not by copy(), which would make it anew
         vars(made).update(vars(self))
         made._iterated = self._iterated.on(backend)
@@ -125,8 +123,7 @@ class Rollout:
         name; blocks and inputs may be `named` in the call as well, as the parameters of a controller, wrenches and
         inertias of a mechanism are. Inputs that were declared `changing` have an axis of steps before their shape.
         Everything broadcasts. Trajectories that leave the numbers are kept as far as they go, and `status` says so.
-        `progress`: a bar, if it takes long.
-        """
+        `progress`: a bar, if it takes long."""
         run = self._run(state, named, inputs, parameters, step, steps, every, start, threads)
         points, watched = self._rolled(run, progress)
         columns = self.system.layout.columns
@@ -175,8 +172,7 @@ class Rollout:
         """The derivatives of the sum of all kept states, each number times its weight: reverse mode, as `gradient`.
 
         `weights`: (..., samples + 1, *shape) for blocks, by name, and (..., samples + 1) for `work`. Each derivative
-        has the shape of what it is by; where that was broadcast, it is the sum.
-        """
+        has the shape of what it is by; where that was broadcast, it is the sum."""
         state, weights = _with_last(state, weights, "weights")
         derivatives, run = self.differentiated(
             self._run(state, named, inputs, parameters, step, steps, every, start, threads))
@@ -189,8 +185,7 @@ class Rollout:
         """The changes of the blocks of all kept states when the arguments change along `tangents`, by name: forward
         mode.
 
-        Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast.
-        """
+        Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast."""
         state, tangents = _with_last(state, tangents, "tangents")
         derivatives, run = self.differentiated(
             self._run(state, named, inputs, parameters, step, steps, every, start, threads))

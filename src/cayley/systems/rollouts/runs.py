@@ -1,8 +1,7 @@
 """Runs of a rollout: its arguments, and the states that the way back needs.
 
 States of some steps fit into memory. Where there are more, states are kept some steps apart, about the root of their
-number, and what lies between is computed again when it is needed (Griewank & Walther, Evaluating Derivatives, 12).
-"""
+number, and what lies between is computed again when it is needed (Griewank & Walther, Evaluating Derivatives, 12)."""
 
 from __future__ import annotations
 
@@ -128,8 +127,7 @@ def check_steps(rollout: Rollout, step: ArrayLike, steps: int, every: int, start
 def pieces(samples: int, largest: int, bar: PatientBar) -> Iterator[tuple[int, int]]:
     """Samples in pieces of a fraction of a second, so that Python may look up in between.
 
-    The first is small, to see how long it takes.
-    """
+    The first is small, to see how long it takes."""
     first = 0
     size = max(1, _LITTLE // largest)
     while first < samples:

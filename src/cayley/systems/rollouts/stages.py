@@ -1,8 +1,7 @@
 """The stages of a method as one compiled text, with what drives the inputs, and the loops around it.
 
 A method of `fixed_steps` is compiled as the text of one stage, and `cayley.compiler.iterate` puts the loops over
-stages, steps and samples around it. What drives inputs, a control law, is part of that text; so are transitions.
-"""
+stages, steps and samples around it. What drives inputs, a control law, is part of that text; so are transitions."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
 Source: Yamamoto 1.10, (1.24). The elbow is "left" for q2 > 0 (the arm turns to the left at it), "right" for q2 < 0.
 
 Seen along the axes it is an arm of two links; the third joint gives the height, the fourth the direction of the tool.
-Axes may be turned head down (alpha = pi), which turns the sense of what follows.
-"""
+Axes may be turned head down (alpha = pi), which turns the sense of what follows."""
 
 from __future__ import annotations
 
