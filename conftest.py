@@ -12,7 +12,7 @@ import pytest
 
 # CI tries the same examples every time, and fewer: the nightly fuzz tries others, for an hour.
 IN_CI = "CI" in os.environ
-hypothesis.settings.register_profile("cayley", deadline=None, derandomize=IN_CI, max_examples=40 if IN_CI else 100,
+hypothesis.settings.register_profile("cayley", deadline=None, derandomize=IN_CI, max_examples=25 if IN_CI else 100,
                                      print_blob=True)
 hypothesis.settings.register_profile("first failure", hypothesis.settings.get_profile("cayley"), database=None,
                                      # for tools/mutants.py

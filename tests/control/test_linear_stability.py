@@ -166,7 +166,7 @@ def test_equilibria_elsewhere_and_functions_and_steps():
     assert linear_stability(logistic, discrete=True).nature == "unstable"
     fixed = find_equilibrium(lambda s: 2.8 * s * (1 - s), [0.6], discrete=True)
     assert fixed.state["x"] == pytest.approx([9 / 14], abs=1e-12)
-    with pytest.raises(SignatureError, match="no coordinates: k"):
+    with pytest.raises(SignatureError, match="not coordinates: k"):
         error_dynamics({x: -sp.Symbol("k") * x})
 
 

@@ -81,7 +81,7 @@ def test_what_has_no_region():
         region_of_attraction({x: v, v: x}, slice=SQUARE)
     with pytest.raises(SignatureError, match="has no Lyapunov function"):
         region_of_attraction({x: v, v: -(x**3)}, slice=SQUARE)
-    with pytest.raises(SignatureError, match="say `until`"):
+    with pytest.raises(SignatureError, match="give the time `until`"):
         region_of_attraction({x: -(x**3), v: -(v**3)}, slice=SQUARE, V=x**2 + v**2)
     for wrong in ({"x": (-1.0, 1.0)}, {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}, {"x": (1.0, -1.0), "v": (-1.0, 1.0)}):
         with pytest.raises(SignatureError, match="slice"):

@@ -30,11 +30,11 @@ def test_mass_properties_are_values_of_numbers():
     assert body == same and hash(body) == hash(same) and body != other and len({body, same, other}) == 2 and body != 2
     with pytest.raises(ValueError, match="read-only"):
         body.center[0] = 1.0
-    for wrong, message in (((2, [0.1, 0], np.eye(3)), r"centre of mass has shape \(3\), not \(2,\)"),
-                           ((2, [0, 0, 0], [1, 2, 3]), r"inertia tensor of a body has shape \(3, 3\)"),
+    for wrong, message in (((2, [0.1, 0], np.eye(3)), r"centre of mass must have shape \(3\), not \(2,\)"),
+                           ((2, [0, 0, 0], [1, 2, 3]), r"inertia tensor of a body must have shape \(3, 3\)"),
                            (([1,
                               2], [0, 0,
-                                   0], np.eye(3)), "mass of a body has shape"), (("2", [0, 0,
+                                   0], np.eye(3)), "mass of a body must have shape"), (("2", [0, 0,
                                                                                         0], np.eye(3)), "real numbers"),
                            ((1j, [0, 0, 0], np.eye(3)), "real numbers"), ((1, [0, 0,
                                                                                None], np.eye(3)), "real numbers")):

@@ -72,5 +72,5 @@ def test_batches_of_configurations_are_told_apart():
     alone = arm.loops.singularity(q[0])
     assert (alone.kind, alone.mobility, alone.dependent) == ("bifurcation", 2, ("pin",))
     assert arm.loops.singularity(np.zeros((0, 3))).kind.shape == (0,)
-    with pytest.raises(ConventionError, match=r"a configuration of four-bar is \(..., 3\)"):
+    with pytest.raises(ConventionError, match=r"a configuration of four-bar must be \(..., 3\)"):
         arm.loops.singularity([0.0, 0.0])

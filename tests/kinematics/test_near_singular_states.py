@@ -134,7 +134,7 @@ def answers(machine, q):
                    "moving": not moving, "held": held_velocities(tree, A).shape[1] == 0}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(name=st.sampled_from(sorted(DRIVES)), power=st.floats(-3.0, 3.0), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_random_linkages_that_any_joints_drive_are_singular_for_all_functions_or_for_none(name, power, seed, data):
     built = MACHINES[name](np.random.default_rng(seed), 10**power)
@@ -143,10 +143,10 @@ def test_random_linkages_that_any_joints_drive_are_singular_for_all_functions_or
     driven = built.machine.variants.with_actuated(*joints)
     others = [k for k in range(driven.nv) if k not in driven.tree.actuated_velocities]
     e = tolerance(driven.nv)
-    for value in (2 * e, e / 8):  # bases of free motions know how far it is less well
+    for value in (2 * e, e / 16):  # bases of free motions know how far it is less well
         q = built.at(distance_of(built.machine, built.at, passive, value))
         here = least_value(driven, q, others)
-        if not e / 7.5 < here < 1.9 * e:
+        if not e / 15 < here < 1.9 * e:
             told = answers(driven, q)
             assert told == dict.fromkeys(told, bool(here > e)), here / e
 

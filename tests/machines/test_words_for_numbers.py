@@ -45,7 +45,7 @@ ASKED = {
     "masses of a robot": lambda x: RollingRobot(0.1, 0.5, 0.1, 0.3, 0.1, x),
     "chassis_inertia is": lambda x: RobotMasses(*MASSES, x),
     "hip_mass of a biped": lambda x: PlanarBiped(hip_mass=x),
-    "friction is": lambda x: BIPED.gait(legs, friction=x),
+    "friction must be": lambda x: BIPED.gait(legs, friction=x),
     "ground of a gait": lambda x: BIPED.gait(legs, ground=x),
     "theta of a stance": lambda x: BIPED.stance(legs, theta=x),
     "foot1 of a biped": lambda x: BIPED.tree({1: x}),

@@ -173,8 +173,8 @@ def test_a_kind_that_contradicts_itself_is_refused():
         def bias(self, q, v):
             return np.zeros(6)
 
-    for kind, why in ((Forgetful, "its bias is"), (Turned, "subspace @ qd is"), (Wrapped, "come back after a turn"),
-                      (Parted, "elementary motions")):
+    for kind, why in ((Forgetful, "its bias is"), (Turned, "subspace @ qd is"), (Parted, "elementary motions"),
+                      (Wrapped, "does not return after a turn")):
         with pytest.raises(ModelError, match=f"{kind.__name__} contradicts itself: .*{why}"):
             Joint("j", "a", "b", kind())
     with pytest.raises(TypeError, match="must define `bias`"):

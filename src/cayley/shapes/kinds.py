@@ -64,9 +64,9 @@ def _three(numbers: Iterable[float]) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class BoxShape(Kind):
-    """With edges along the axes, about the origin.
+    """A box with edges along the axes, about the origin.
 
-    >>> Box((1.0, 2.0, 3.0)).surface().area
+    >>> BoxShape((1.0, 2.0, 3.0)).surface().area
     22.0
     """
 

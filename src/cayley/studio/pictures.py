@@ -151,7 +151,7 @@ _WIDE = 32  # characters of a column that may be broken into lines
 def html_table(table: TextTable, *, bars: int | None = None, title: str | None = None) -> str:
     """The table with its title; `bars`: a column of numbers that is drawn as bars as well.
 
-    >>> html_table(Table("Sizes", ("part", "mm"), (("rod", "12"),)))
+    >>> html_table(TextTable("Sizes", ("part", "mm"), (("rod", "12"),)))
     '<figure class="table"><figcaption>Sizes</figcaption>...<td>rod</td><td
     class="number">12</td></tr></tbody></table></div></figure>'
     """

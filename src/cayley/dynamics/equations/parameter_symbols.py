@@ -23,8 +23,8 @@ from cayley.model.tree import Tree
 def parameter_symbols(parameters: Iterable[ModelNumber]) -> dict[str, Any]:
     """Symbols by the names of the parameters: I_1 for I_1zz, if no other inertia of link 1 is among them.
 
-    >>> parameter_symbols([Parameter("I", "1", "zz", 0.05), Parameter("r", "2", "x", 0.1),
-    ...                    Parameter("r", "2", "y", 0.2)])
+    >>> parameter_symbols([ModelNumber("I", "1", "zz", 0.05), ModelNumber("r", "2", "x", 0.1),
+    ...                    ModelNumber("r", "2", "y", 0.2)])
     {'I_1zz': I_1, 'r_2x': r_2x, 'r_2y': r_2y}
     """
     listed = list(parameters)

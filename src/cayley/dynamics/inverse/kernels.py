@@ -75,7 +75,7 @@ class InverseDynamics(KernelWithMethods):
         weights times squares is smallest. `weights` by the names of actuated joints, by default one.
 
         >>> bar = cy.load("four_bar").variants.with_actuated("crank", "rocker")
-        >>> q = bar.close([0.5, 0.0, 0.0]).configuration
+        >>> q = bar.loops.close([0.5, 0.0, 0.0]).configuration
         >>> held = [by(q, *np.zeros((2, 3))) for by in (bar.inverse_dynamics,
         ...                                             bar.inverse_dynamics.with_weights({"rocker": 100.0}))]
         >>> bool(abs(held[1][2]) < 0.1 * abs(held[0][2]))

@@ -32,7 +32,7 @@ from cayley.model.tree import Tree
 def screw_inertia(moments: LinkMoments) -> Array:
     """phi (6, 6) about the origin of the frame of the moments. Mladenova (167).
 
-    >>> np.diag(screw_inertia(Moments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
+    >>> np.diag(screw_inertia(LinkMoments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
     array([2. , 2. , 2. , 0.5, 0.5, 0. ])
     """
     return spatial_inertia(moments.mass, moments.first, moments.inertia)

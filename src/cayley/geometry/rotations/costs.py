@@ -88,7 +88,7 @@ def dynamics_claims(n: int = 6) -> dict[str, StepCost]:
     """Table 3, the rows with complete formulas; those of Luh and of Orin are exchanged there, spec E-75.
 
     >>> dynamics_claims(6)["vector-parameter"]
-    Cost(multiplications=775, additions=792, functions=0, divisions=0)
+    StepCost(multiplications=775, additions=792, functions=0, divisions=0)
     """
     _check_count(n, "joints")
     rows = {

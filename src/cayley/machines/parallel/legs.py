@@ -142,7 +142,7 @@ def actuation(*, actuators: int, freedoms: int) -> LegActuation:
     """The class of a machine by its numbers of actuators and of degrees of freedom.
 
     >>> actuation(actuators=4, freedoms=3)
-    Actuation(kind='redundantly actuated', actuators=4, freedoms=3)
+    LegActuation(kind='redundantly actuated', actuators=4, freedoms=3)
     """
     if actuators < 0 or freedoms < 0:
         raise ModelError(f"a machine cannot have {actuators} actuators and {freedoms} degrees of freedom")

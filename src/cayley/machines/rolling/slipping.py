@@ -98,7 +98,7 @@ def slip_check(tree: Tree, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Array
     >>> robot = cy.load("two_wheel_robot")
     >>> push = np.array([0.0, 0.0, 0.0, 6.0, 6.0, 0.0, 0.0])
     >>> run = robot.simulate(np.zeros(7), np.zeros(7), tau=push, until=0.5)
-    >>> print(robot.slip_check(run, friction=0.4))
+    >>> print(robot.loops.slip_check(run, friction=0.4))
     'left tyre', 'right tyre' would slip at t = 0 s, where a friction of 0.9553 is needed, and there is 0.4
     """
     times = np.asarray(t, dtype=float)
