@@ -26,7 +26,7 @@ from cayley.kinematics.constraints.actuated_motion import (
     actuated_motion_kernel,
     closing_kernel,
 )
-from cayley.kinematics.constraints.closed_states import ALONE, check_closed_state
+from cayley.kinematics.constraints.closure_checks import ALONE, check_closed_state
 from cayley.kinematics.constraints.rows import hold_positions
 from cayley.kinematics.constraints.space import actuation
 from cayley.kinematics.constraints.structure import constraint_structure

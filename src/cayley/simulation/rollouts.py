@@ -14,7 +14,7 @@ from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError
-from cayley.kinematics.constraints.closed_states import check_closed_state
+from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, law_of

@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.signals import digital
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.kinematics.constraints.closed_states import check_closed_state
+from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
 from cayley.simulation.controllers import BaseMotion, Controller, Function, Wrench, acting_inputs, law_of

@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import UnsupportedError
-from cayley.kinematics.constraints.closed_states import consistent_velocity
+from cayley.kinematics.constraints.closure_checks import consistent_velocity
 from cayley.kinematics.forward import body_poses
 from cayley.kinematics.loops.closing import close
 from cayley.mechanism import Mechanism

@@ -25,7 +25,7 @@ from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linea
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace, turning_of_perturbations
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.constraints.actuated_motion import check_untimed
-from cayley.kinematics.constraints.closed_states import check_closed_state
+from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.kinematics.constraints.rows import residual_kernel
 from cayley.kinematics.frame_kernels import rate_kernel
 from cayley.model.constraints import check_independent

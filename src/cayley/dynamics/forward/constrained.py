@@ -40,7 +40,7 @@ from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method, Metho
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
-from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
+from cayley.kinematics.constraints.closure_checks import check_closed_alone, is_closed_alone
 from cayley.kinematics.constraints.space import check_rank, determines
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, dependent_rows
 from cayley.kinematics.constraints.turned_loops import TurnedLoop, turned_loops

@@ -31,7 +31,7 @@ from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
 from cayley.kinematics.constraints import rows as constraints
-from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
+from cayley.kinematics.constraints.closure_checks import check_closed_alone, is_closed_alone
 from cayley.kinematics.constraints.space import Actuation, ConstraintSpace, actuation, check_rank, free_with_held
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.model.tree import Tree

@@ -57,7 +57,7 @@ from cayley.dynamics.vector_parameter_model import vector_parameter_model as vec
 from cayley.kinematics.constraints.actuated_motion import actuated_acceleration_kernel as actuated_acceleration_kernel
 from cayley.kinematics.constraints.actuated_motion import actuated_jacobian_kernel as actuated_jacobian_kernel
 from cayley.kinematics.constraints.actuated_motion import actuated_motion_kernel as actuated_motion_kernel
-from cayley.kinematics.constraints.closed_states import consistent_velocity as consistent_velocity
+from cayley.kinematics.constraints.closure_checks import consistent_velocity as consistent_velocity
 from cayley.kinematics.constraints.rows import drift_kernel as drift_kernel
 from cayley.kinematics.constraints.rows import jacobian_kernel as jacobian_kernel
 from cayley.kinematics.constraints.rows import rates_kernel as rates_kernel

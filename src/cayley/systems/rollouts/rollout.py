@@ -30,12 +30,12 @@ from cayley.systems.record import Record
 from cayley.systems.rollouts.calls import SystemCalls
 from cayley.systems.rollouts.derivatives import RolloutDerivatives, RolloutLayer
 from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
-from cayley.systems.rollouts.known_instants import KnownInstants
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.loss import Gradient, gradient
 from cayley.systems.rollouts.outcomes import trajectory_of
 from cayley.systems.rollouts.runs import Run, check_steps, pieces
 from cayley.systems.rollouts.stages import compiled_steps
+from cayley.systems.rollouts.transition_derivatives import TransitionDerivatives
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
@@ -237,8 +237,8 @@ class Rollout:
         return self._across(run) if self._across else (self.derivatives, run)
 
     @cached_property
-    def _across(self) -> KnownInstants | None:
-        return KnownInstants(self, self.watching) if self.watching else None
+    def _across(self) -> TransitionDerivatives | None:
+        return TransitionDerivatives(self, self.watching) if self.watching else None
 
     def remade(self, system: System, method: FixedStep, changing: Sequence[str],
                watching: Watching | None = None) -> Rollout:

@@ -142,7 +142,7 @@ def _chosen(happened: Scalar, values: Sequence[Scalar]) -> Scalar:
 _AT_ONCE = 2**24  # numbers: what is watched in so many steps is looked at together
 
 
-class KnownInstants:
+class TransitionDerivatives:
     """The derivatives of a rollout with transitions. Of each run the instants are found first."""
 
     def __init__(self, rollout: Rollout, watching: Watching) -> None:
