@@ -1,5 +1,7 @@
 """Closing of mechanisms: beside closed forms, SciPy and the careful search; inputs that are held, limits, branches."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
@@ -180,6 +182,20 @@ def test_a_loop_is_never_closed_the_wrong_way_round(motion):
     for k in np.flatnonzero(found.status == "closed"):
         R = arm.pose(found.configuration[k], "body")[:3, :3]
         assert R[2, 2] == pytest.approx(1.0, abs=1e-11)
+
+
+def test_a_slide_is_not_closed_a_third_of_a_turn_away():
+    """Axes that have changed places: x on y, y on z, z on x, all rows of the slide are zero, and its axis points away.
+    """
+    arm = cy.Mechanism.of("ball", [Body("base"), Body("body", 1.0)], [Joint("ball", "base", "body", Spherical())],
+                          loops=[Loop("tie", "base", "body", Prismatic())])
+    turned = [[0.5, x, y, z] for x, y, z in itertools.product((-0.5, 0.5), repeat=3)]
+    zero = np.array([q for q in turned if np.abs(arm.loops.residual(q)).max() < 1e-15])
+    assert len(zero) == 4
+    nudged = zero + 1e-13 * np.random.default_rng(0).normal(size=(50, 4, 4))
+    found = arm.loops.close(nudged / np.linalg.norm(nudged, axis=-1, keepdims=True))
+    R = arm.pose(found.configuration[found.status == "closed"], "body")[..., :3, :3]
+    np.testing.assert_allclose(R, np.broadcast_to(np.eye(3), R.shape), atol=1e-11)
 
 
 def test_mimic_joints_couplings_and_loops_through_the_base_are_closed_together():

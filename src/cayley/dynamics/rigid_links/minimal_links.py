@@ -68,8 +68,10 @@ def in_minimal_frames(links: Links) -> Links:
         else:
             changes.append(np.eye(4))
     root = _root_frame(links, changes)
-    return _exact(links.reframed(changes, root),
-                  [_reach(links, number, changes, root) for number in range(len(changes))])
+    found = _exact(links.reframed(changes, root),
+                   [_reach(links, number, changes, root) for number in range(len(changes))])
+    return found.with_moments([_without_rounding(after.moments, _sum(_size(before.moments), _size(after.moments)))
+                               for before, after in zip(links.links, found.links, strict=True)])
 
 
 def _turning_frame(links: Links, number: int, changes: list[Array]) -> Array:
@@ -216,7 +218,7 @@ def grouped(links: Links) -> Links:
         if link.parent != ROOT:
             given = shared.seen_from(link.placement[:3, :3], link.placement[:3, 3])
             moments[link.parent] = moments[link.parent].plus(given)
-            sizes[link.parent] = tuple(a + b for a, b in zip(sizes[link.parent], _size(given), strict=True))
+            sizes[link.parent] = _sum(sizes[link.parent], _size(given))
     return links.with_moments(moments)
 
 
@@ -247,6 +249,10 @@ def _shared(motion: JointKind, moments: LinkMoments) -> LinkMoments:
 def _size(moments: LinkMoments) -> tuple[Array, ...]:
     """The largest (k) that each kind of moment could have been in each sample, to know what is rounding."""
     return tuple(np.abs(samples(m)).reshape(len(samples(m)), -1).max(axis=-1) for m in moments)
+
+
+def _sum(sizes: tuple[Array, ...], others: tuple[Array, ...]) -> tuple[Array, ...]:
+    return tuple(a + b for a, b in zip(sizes, others, strict=True))
 
 
 def _without_rounding(moments: LinkMoments, sizes: tuple[Array, ...]) -> LinkMoments:

@@ -82,13 +82,15 @@ def residual(tree: Tree, q: Array, t: Scalar = None) -> Array:
 
 
 def least_sense(tree: Tree, q: Array, constraints: Sequence[Constraint]) -> Scalar:
-    """A number that is positive where none of some constraints is kept the wrong way round, an axis of its pointing
-    back."""
+    """A number that is positive where none of some constraints is kept the wrong way round.
+
+    Where its rows are zero, a constraint has the sense 1. It has -1 where an axis points back, and 0 where three axes
+    have changed places, which leaves the rows of a sliding joint zero as well."""
     found: Scalar = 1.0
     for each in constraints:
         for sense in each.senses(_at_rest(_ways(tree, each, q))):
             found = np.minimum(found, sense)
-    return found
+    return found - 0.5
 
 
 def margins(tree: Tree, q: Array) -> dict[str, Scalar]:

@@ -167,7 +167,7 @@ def _opening(stride: Stride, phase: int, samples: int) -> tuple[Array, Array, Ar
 
 
 _MOST = 20
-_CLOSE = 1e-11
+_CLOSE = 1e-11  # rad and rad/s
 _STEP = 1e-5  # rad and rad/s, of differences
 
 
@@ -204,7 +204,7 @@ def repeating_stride(stride: Stride, theta: float, rate: float) -> RepeatingStri
         left = _after(stride, guess) - guess
         if not np.isfinite(left).all():
             return _result(stride, "not found", "the stride that was tried last has no end", guess, left, iteration)
-        if np.abs(left).max() < _CLOSE * (1.0 + np.abs(guess).max()):
+        if np.abs(left).max() < _CLOSE:
             return _walked(stride, guess, left, iteration)
         # Broyden's: what the last step has left shows how the map bends
         slope = slope + np.outer(left, step) / (step @ step) if iteration else _map(stride, guess) - np.eye(2)

@@ -5,7 +5,7 @@ zero while the joint holds, with its first and second rates.
     a, b   directions fixed to the first and to the second frame
 Poses and rates are in the axes of one body, and relative to it. The coordinates of the joint do not occur, so that a
 joint that closes a loop brings no unknowns with it. What is zero may be so the wrong way round as well, an axis that
-points back: its `sense` is then negative. The texts are scalar-agnostic."""
+points back: its `sense` is then not 1. The texts are scalar-agnostic."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class HeldDirection(ABC):
         """The value that is zero while the joint holds, with its rates."""
 
     def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
-        """A number that is negative where the joint holds the wrong way round; None if it cannot."""
+        """A cosine: 1 where the joint holds as it should, 0 or -1 where it holds the wrong way round; None if it never
+        does."""
         return None
 
 

@@ -199,8 +199,9 @@ def slider_crank_generator(psi: ArrayLike, x: ArrayLike) -> SliderCrankDesign:
 
     >>> known = SliderCrank(crank=0.1, rod=0.35, offset=0.03)
     >>> psi = np.array([0.2, 1.1, 2.4])
-    >>> slider_crank_generator(psi, known.position(psi)[:, 0, 1]).linkage
-    SliderCrank(crank=0.1..., rod=0.35..., offset=0.03...)
+    >>> found = slider_crank_generator(psi, known.position(psi)[:, 0, 1]).linkage
+    >>> np.round([found.crank, found.rod, found.offset], 9)
+    array([0.1 , 0.35, 0.03])
     """
     inputs, outputs = check_pairs(psi, x)
     if len(inputs) < 3:
