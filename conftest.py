@@ -19,7 +19,8 @@ hypothesis.settings.register_profile("first failure", hypothesis.settings.get_pr
                                      phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate])
 hypothesis.settings.load_profile("cayley")
 
-collect_ignore = [] if importlib.util.find_spec("optax") else ["docs/robots/optax.md"]  # all else is in `test`
+collect_ignore = [] if importlib.util.find_spec("optax") else [  # all else is in `test`
+    "docs/robots/optax.md", "docs/motion_and_control/reaching.md"]
 CACHE = pytest.StashKey[str]()
 
 

@@ -13,6 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from drawings import PICTURES
+from drawings.control import reaching
 from drawings.machines import moving_carrier
 
 
@@ -32,3 +33,4 @@ if __name__ == "__main__":
     for name in PICTURES:
         draw(name, place)
     moving_carrier(place)
+    reaching(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -206,6 +207,35 @@ def swing_up() -> Any:
     figure.colorbar(shown, ax=worth, label="rewards to come")
     time.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def reaching(folder: Path) -> None:
+    """The tutorial on PPO: distances from the goals while the policy learns, and the paths of eight tools.
+
+    It is not among the `PICTURES`, which tests draw: it learns for two minutes."""
+    made = made_by_page("motion_and_control/reaching.md", "learn")
+    nets, misses = made["learn"](made["episodes"](4096), updates=250)
+    exam, arm = made["episodes"](8), made["arm"]
+    seen, _ = exam.reset(seed=7)
+    states = [exam.x[:, :7].copy()]
+    goals = exam.parameters["goal"].copy()
+    for _ in range(63):
+        seen, *_ = exam.step(np.asarray(made["applied"](nets["policy"], seen)))
+        states.append(exam.x[:, :7].copy())
+    tools = arm.pose(np.stack(states), "tool")[..., :3, 3]
+    figure = plt.figure(figsize=(10, 3.8), layout="constrained")
+    curve, paths = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2, projection="3d")
+    curve.semilogy(np.arange(1, 251), 1e3 * np.array(misses), color=BLUE)
+    curve.set(xlabel="updates", ylabel="distance from the goal [mm]", title="4 096 arms learn, with random masses")
+    curve.spines[["top", "right"]].set_visible(False)
+    for k in range(8):
+        paths.plot(*tools[:, k].T, color=BLUE, linewidth=1)
+        paths.plot(*tools[:1, k].T, "o", color=BLUE, markersize=3)
+    paths.plot(*goals.T, "x", color=GREEN, markersize=7)
+    paths.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", title="eight tools and their goals (x)")
+    paths.set_box_aspect((0.6, 0.9, 0.7))
+    figure.savefig(folder / "reaching.png", metadata={"Software": None})
+    plt.close(figure)
 
 
 def driven_rod() -> cy.Mechanism:
