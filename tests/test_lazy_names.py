@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -42,6 +44,28 @@ def test_the_stub_is_the_list(tmp_path):
     (tmp_path / "__init__.pyi").write_text("from math import pi as pi\nfrom collections import Counter, deque\n")
     get, names = lazy_names("somewhere", str(tmp_path / "__init__.py"))
     assert names() == ["Counter", "deque", "pi"] and get("deque").__name__ == "deque"
+
+
+@pytest.mark.parametrize("module", ["deque.py", "deque/__init__.py"])
+@pytest.mark.parametrize("asked", [lambda get, names: get("deque"), lambda get, names: get("Counter"),
+                                   lambda get, names: get("__all__"), lambda get, names: names()])
+def test_a_name_that_is_also_a_module_of_the_package_is_an_error(tmp_path, module, asked):
+    (tmp_path / "__init__.pyi").write_text("from collections import Counter, deque\n")
+    (tmp_path / module).parent.mkdir(exist_ok=True)
+    (tmp_path / module).write_text("")
+    with pytest.raises(ImportError, match="imports 'deque' from collections, and somewhere has a module 'deque'"):
+        asked(*lazy_names("somewhere", str(tmp_path / "__init__.py")))
+
+
+def test_every_stub_names_what_is_no_module_of_its_package():
+    root = Path(cayley.__file__).parent
+    stubs = [stub for stub in root.rglob("__init__.pyi") if "lazy_names(" in stub.with_suffix(".py").read_text()]
+    assert len(stubs) > 10
+    for stub in stubs:
+        package = import_module(".".join(("cayley", *stub.parent.relative_to(root).parts)))
+        assert dir(package), package
+    from cayley.dynamics.elastic_drives import elastic_arm
+    assert callable(elastic_arm)
 
 
 def test_packages_of_dynamics_have_the_names_that_the_documentation_has():

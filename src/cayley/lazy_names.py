@@ -25,7 +25,10 @@ def lazy_names(package: str, file: str,
     """`__getattr__` and `__dir__` for the package of a name and the file of its `__init__`.
 
     The package's modules are there too, without an import of their own. `former` gives the new names of former ones:
-    {"old": "new"} in the same package, {"old": "planning.new"} in another package of Cayley."""
+    {"old": "new"} in the same package, {"old": "planning.new"} in another package of Cayley.
+
+    A name that is also a module of the package is an `ImportError`: which of the two it gave would depend on what was
+    imported before."""
     stub = Path(file).with_suffix(".pyi")
     folder = stub.parent
 
@@ -33,12 +36,20 @@ def lazy_names(package: str, file: str,
     def homes() -> dict[str, str]:
         lines = ast.parse(stub.read_text(encoding="utf-8")).body
         imports = [line for line in lines if isinstance(line, ast.ImportFrom)]
-        return {alias.name: str(node.module) for node in imports for alias in node.names}
+        found = {alias.name: str(node.module) for node in imports for alias in node.names}
+        for name in filter(is_module, found):
+            raise ImportError(f"{stub} imports {name!r} from {found[name]}, and {package} has a module {name!r}: "
+                              "rename one of them", name=package, path=file)
+        return found
+
+    def is_module(name: str) -> bool:
+        return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
 
     def get(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
         if name == "__all__":
             return sorted(homes())
-        if not name.startswith("_") and ((folder / f"{name}.py").is_file() or (folder / name).is_dir()):
+        if not name.startswith("_") and is_module(name):
+            homes()
             return import_module(f"{package}.{name}")
         if former and name in former:
             return _renamed(package, name, former[name])

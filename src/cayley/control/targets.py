@@ -20,7 +20,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.control.arms import ArmLike, tree_of
 from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.task_space.task_error import FrameTask
-from cayley.dynamics.elastic_drives.elastic_arm import MotorMotion, motor_motion_kernel
+from cayley.dynamics.elastic_drives.motor_motion import MotorMotion, motor_motion_kernel
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.forward import frame_pose
 from cayley.model.configuration_space import configuration_difference

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.solving.linear import eliminated, ldl, ldl_solve
+from cayley.compiler.solving.null_space import null_space
 from cayley.compiler.solving.rounding import UNITS, Scale, beyond_rounding, no_pattern
-from cayley.compiler.tracing.symbols import where
+from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
 
@@ -64,7 +65,8 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[A
     return found & beyond_rounding(motion @ probe, most, len(pivots))
 
 
-def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | None = None) -> Scalar:
+def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | None = None,
+                         columns: int | None = None) -> Scalar:
     """True if the rows of a matrix (h, n) are independent beyond rounding: if their least singular value, without
     units, is more than `least_singular(n)`. One step of inverse iteration with `square`, which is A W A^T for any W
     that is positive definite, finds the y for which A^T y is smallest. Without a scale rows are measured by their own
@@ -80,7 +82,30 @@ def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | N
     y = ldl_solve(whole, sizes * no_pattern(h))
     least = (y @ A) * lengths
     across = (y @ y) * scale.size**2 if scale is not None and scale.is_even else (y * sizes) @ (y * sizes)
-    return found & beyond_rounding(least @ least, across, n)
+    return found & beyond_rounding(least @ least, across, columns or n)
+
+
+def others_follow(A: Array, chosen: Sequence[int], scale: Scale | None = None, free: int = 0) -> Scalar:
+    """True if every x (n) with A x = 0 follows from its entries at the places `chosen`, but for a known number of
+    `free` motions: if so many singular values of the columns of the others are more than `least_singular(n)`, without
+    units, which are ones without a `scale`; for numbers and for symbols. Where motions are free and rows depend on each
+    other, the least of them is known to a factor of about two.
+
+    >>> A = np.array([[1.0, -1.0, 0.0], [0.0, 1e-9, 1.0]])
+    >>> [bool(others_follow(A, [k])) for k in range(3)]
+    [True, True, False]
+    """
+    h, n = np.shape(A)
+    others = [k for k in range(n) if k not in chosen]
+    rank = len(others) - free
+    sizes, lengths = scale or Scale(np.ones(h), np.ones(n))
+    unit, own = Scale(sizes, lengths[others]).apart
+    left = own.of(wrapped(A)[:, others])  # before squares are taken, in which unlike units leave no digits
+    if rank < h:
+        left = left.T
+    if rank < len(left):
+        return null_space(left, rank, size=unit, columns=n).is_full
+    return rows_are_independent(left, Scale(np.full(rank, unit), np.ones(left.shape[1])), columns=n)
 
 
 def is_regular(A: Array, scale: Scale, n: int) -> Scalar:

@@ -14,7 +14,7 @@ from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, l
 from cayley.control.compensators.compensation import Compensator, compensated
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
 from cayley.control.signals import through_springs
-from cayley.dynamics.elastic_drives.elastic_arm import elastic_arm
+from cayley.dynamics.elastic_drives.motor_motion import elastic_arm
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.motors import ELASTIC, REDUCED

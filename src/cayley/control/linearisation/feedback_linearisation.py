@@ -23,7 +23,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import ArmLike, numbers_of, tree_of
-from cayley.dynamics.elastic_drives.elastic_arm import (
+from cayley.dynamics.elastic_drives.motor_motion import (
     ElasticArm,
     MotorMotion,
     elastic_arm,

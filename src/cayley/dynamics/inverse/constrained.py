@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.definite import is_regular, only_where
+from cayley.compiler.solving.definite import is_regular, only_where, others_follow
 from cayley.compiler.solving.null_space import null_space
 from cayley.compiler.solving.rounding import Scale
 from cayley.compiler.tracing.symbols import wrapped
@@ -153,8 +153,7 @@ def of_any_drives(b: Array, A: Array, actuated: Sequence[int], *, rank: int, com
     drives = null_space(commands, commanded)
     wanted = N.T @ b
     given = drives.shortest(wanted)
-    own = commands if scale is None else commands / (easy * scale.lengths[list(actuated)])
-    there = factors.is_full & null_space(own, commanded, size=1.0, columns=len(b)).is_full
+    there = factors.is_full & others_follow(A, actuated, scale, free=N.shape[1] - commanded)
     if commanded < N.shape[1]:
         size = np.sum(np.abs(wanted)) + np.sum(np.abs(b))
         missing = np.sum(np.abs(wanted - commands @ given))

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.definite import is_regular, only_where, rows_are_independent
+from cayley.compiler.solving.definite import is_regular, only_where, others_follow
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.solving.null_space import NullSpace, null_basis, null_space
 from cayley.compiler.solving.rounding import Scale, least_singular, rank_of
@@ -115,8 +115,7 @@ class ConstraintSpace:
         """The same by the free motions: of more joints, and of rows whose redundancy changes with the configuration."""
         basis = self.factors.basis
         own = basis[chosen]
-        there = self.factors.is_full & rows_are_independent(own.T, Scale(np.ones(own.shape[1]),
-                                                                         1 / self.scale.lengths[chosen]))
+        there = self.factors.is_full & others_follow(self.A, chosen, self.scale)
         N = np.linalg.solve(own.T, basis.T).T if len(own) == own.shape[1] else basis @ ldl_solve(own.T @ own, own.T)
         across = self.factors.pseudo_inverse
         return Followers(only_where(there, N), only_where(there, across - N @ across[chosen]))
