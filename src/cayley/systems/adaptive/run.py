@@ -15,10 +15,12 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, SingularityError
 from cayley.progress import PatientBar
+from cayley.sign_changes import happenings, loss
 from cayley.systems.adaptive.driving import Driving
-from cayley.systems.adaptive.events import Event, happenings, loss
-from cayley.systems.adaptive.moving_system import MovingSystem
-from cayley.systems.adaptive.standstill import FRICTION_WORDS
+from cayley.systems.adaptive.events import Event
+from cayley.systems.adaptive.moving_system import Look, MovingSystem
+from cayley.systems.adaptive.standstill import FRICTION_WORDS, Stuck, WatchedNumber
+from cayley.systems.layout import mode_number
 from cayley.systems.trajectory import Trajectory
 from cayley.systems.trajectory_parts import Dense, JointNames, Occurrence
 from cayley.systems.transitions import Transition
@@ -28,6 +30,20 @@ _TURNS = 100  # segments that may begin at one time
 _SAME = 1e-13  # of a time: what is not longer is no time
 _SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an event have no end that can be reached
 _TOUCHING = 1e-12  # what may be negative of what must not be
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A number that is watched for changes of its sign, `act` at them, or None where they are only recorded. `sign`: of
+    the direction, 0 of both; None of what must not become negative. `at_once`: one that starts from zero happens.
+    `during`: the modes in which it is watched."""
+
+    name: str
+    value: Callable[[Look], float]
+    act: Callable[[], None] | None
+    sign: int | None = None
+    at_once: bool = False
+    during: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -71,7 +87,12 @@ class AdaptiveRun:
         self._counted = 0
         self.y = self.moving.joined(x[:smooth], 0.0)
         self._released: Mapping[int, float] = {}
-        self._at_zero: list[Any] = []
+        self._at_zero: list[Watched] = []
+        self._passing = [
+            *[Watched(event.name, partial(_event_value, event), None if event.only_recorded else partial(
+                self._act_on_event, event), event.sign) for event in self.events],
+            *[Watched(each.name, partial(_guard, k), partial(self._change, each), each.sign, each.sign != 0,
+                      each.during) for k, each in enumerate(self.system.transitions)]]
         self._keep() if self.instants is None else self._keep_until(self.t, lambda _: self.y)
 
     def _go_on(self) -> None:
@@ -113,8 +134,9 @@ class AdaptiveRun:
         held = self.moving.held
         start = self.moving.joined(self._x, self._work)
         solver = self.make_solver(self.moving.slope, self.t, start, self._bound)
-        passing = [*self.events, *self._transitions()]
-        watched: list[Any] = [*passing, *(held.watched if held else ())]
+        passing = [what for what in self._passing if self._is_during(what.during)]
+        watched = [*passing, *[Watched("", partial(held.value, what), partial(self._let_go_or_stop, what))
+                               for what in (held.watched if held else ())]]
         before = self._values(watched, self.t, self.y)
         for event in self._at_zero:
             if event in watched:
@@ -147,23 +169,22 @@ class AdaptiveRun:
                                     f"{self.t:.6g}")
         return None
 
-    def _transitions(self) -> list[Transition]:
-        """The transitions that are watched in the present modes."""
-        names = {name: words[int(number)]
-                 for (name, words), number in zip(self.system.layout.modes.items(), self.moving.modes, strict=True)}
-        return [transition for transition in self.system.transitions
-                if all(names[mode] == word for mode, word in transition.during.items())]
+    def _is_during(self, modes: Mapping[str, str]) -> bool:
+        """True in some modes."""
+        words = self.system.layout.modes
+        now = dict(zip(words, self.moving.modes, strict=True))
+        return all(now[mode] == mode_number(words, mode, word) for mode, word in modes.items())
 
-    def _happens(self, watched: list[Any], times: Array, looks: Array, dense: Scalar) -> bool:
+    def _happens(self, watched: list[Watched], times: Array, looks: Array, dense: Scalar) -> bool:
         """Deal with what happens inside the step, in its order; True if a new segment must be started."""
         found = sorted((at, k) for k, what in enumerate(watched)
-                       for at in self._instants(what, times, looks[:, k], dense))
-        acting = next((at for at, k in found if not _only_recorded(watched[k])), np.inf)
+                       for at in self._instants(what, what.sign, times, looks[:, k], dense))
+        acting = next((at for at, k in found if watched[k].act), np.inf)
         now = []
         for at, k in found:
             if at < acting or _same(at, acting):
                 now += [watched[k]] if _same(at, acting) else []
-                if _only_recorded(watched[k]):
+                if watched[k].act is None:
                     self._occurred(watched[k].name, "recorded", at)
                 if self.status:  # a storm
                     acting = min(acting, at)
@@ -172,42 +193,40 @@ class AdaptiveRun:
             return False
         self._advance(acting, dense(acting), dense)
         for what in now:
-            self._act(what)
+            if what.act is not None:
+                what.act()
         self._at_zero = [
-            what for k, what in enumerate(watched) if isinstance(what, (Event, Transition)) and (what in now or any(
-                _same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense)))]
+            what for k, what in enumerate(watched) if what.sign is not None and (what in now or any(
+                _same(at, acting) for at in self._instants(what, 0, times, looks[:, k], dense)))]
         return True
 
-    def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:  # noqa: ANN401 (an event or a transition of either kind)
-        if isinstance(what, (Event, Transition)):
-            return self._changes(what, what.sign, times, values, dense)
-        at = loss(partial(self._value, what, dense), times, values, _TOUCHING)
+    def _instants(self, what: Watched, sign: int | None, times: Array, values: Array, dense: Scalar) -> list[float]:
+        """When a number changes its sign in the step."""
+        def value(t: float) -> float:
+            return what.value(Look(self.moving, t, dense(t)))
+
+        if sign is not None:
+            return happenings(value, times, values, sign, at_once=self.steps == 1 and what.at_once)
+        at = loss(value, times, values, _TOUCHING)
         return [] if at is None else [at]
 
-    def _changes(self, what: Event | Transition, sign: int, times: Array, values: Array, dense: Scalar) -> list[float]:
-        at_once = self.steps == 1 and isinstance(what, Transition) and what.sign != 0
-        return happenings(partial(self._value, what, dense), times, values, sign, at_once=at_once)
-
-    def _act(self, what: Any) -> None:  # noqa: ANN401 (an event or a transition of either kind)
-        if isinstance(what, Event):
-            self._act_on_event(what)
-        elif isinstance(what, Transition):
-            if what in self._transitions():  # another at this instant may have changed the mode
-                self._change(what, self.moving.whole(self._x))
+    def _let_go_or_stop(self, what: WatchedNumber) -> None:
+        """A velocity that was held is let go, one that slid stands still, or a limit is reached."""
+        held = self.moving.held
+        assert held is not None
+        if isinstance(what, Stuck):
+            self._released = {**self._released, what.column: held.direction(what, Look(self.moving, self.t, self.y))}
+        elif what in held.ends:
+            self._occurred(what.name, "end")
+            self._finish("limit", f"joint {what.name} was reached at t = {self.t:.9g}")
         else:
-            assert self.moving.held is not None
-            changed, released, end = self.moving.held.act(what, self.t, self._x,
-                                                          self.moving.reaction(self.t, self.y))
-            self._released = {**self._released, **released}
-            if changed is not None:
-                self._jump(changed)
-            if end is not None:
-                status, name, message = end
-                self._occurred(name, "end")
-                self._finish(status, f"{message} at t = {self.t:.9g}")
+            self._jump(held.stopped(what, self._x))
 
-    def _change(self, transition: Transition, x: Array) -> None:
+    def _change(self, transition: Transition) -> None:
         """The state (size) after a transition; the end, if there is none to which it leads."""
+        if not self._is_during(transition.during):  # another at this instant may have changed the mode
+            return None
+        x = self.moving.whole(self._x)
         self._occurred(transition.name, "transition", counted=transition.counted)
         smooth = self.moving.smooth
         after = self.moving.jumped(transition, self.t, x)
@@ -220,8 +239,6 @@ class AdaptiveRun:
         return self._look_for_storm(transition.name) if transition.counted else None
 
     def _act_on_event(self, event: Event) -> None:
-        if _only_recorded(event):
-            return
         self._occurred(event.name, "end" if event.action == "end" else "effect")
         if event.effect is not None:
             self._jump(self._effect(event, self._x))
@@ -255,26 +272,9 @@ class AdaptiveRun:
         self.moving.check_constraints(self.t, vector, f"the effect of event {event.name!r} returned")
         return vector
 
-    # What is watched
-
-    def _values(self, watched: Sequence[Any], t: float, y: Array) -> Array:
-        x = self.moving.coordinates(t, y)
-        held = self.moving.held
-        guards = {}
-        if any(isinstance(what, Transition) for what in watched):
-            guards = dict(zip(map(id, self.system.transitions), self.moving.guards(t, x), strict=True))
-        found = []
-        for what in watched:
-            if isinstance(what, Event):
-                found.append(what.value(t, *self.system.layout.parts(x).values()))
-            elif held is not None and not isinstance(what, Transition):
-                found.append(held.value(what, t, x, lambda: self.moving.reaction(t, y)))
-            else:
-                found.append(guards[id(what)])
-        return np.array(found)
-
-    def _value(self, what: Any, dense: Scalar, t: float) -> float:  # noqa: ANN401 (an event or a transition of either kind)
-        return float(self._values([what], t, dense(t))[0])
+    def _values(self, watched: Sequence[Watched], t: float, y: Array) -> Array:
+        look = Look(self.moving, t, y)
+        return np.array([what.value(look) for what in watched])
 
     # The state
 
@@ -388,5 +388,9 @@ def _same(one: float, other: float) -> bool:
     return abs(one - other) <= 4 * np.spacing(abs(other))
 
 
-def _only_recorded(what: Any) -> bool:  # noqa: ANN401 (an event or a transition of either kind)
-    return isinstance(what, Event) and what.action == "record" and what.effect is None
+def _event_value(event: Event, look: Look) -> float:
+    return event.value(look.t, *look.moving.system.layout.parts(look.x).values())
+
+
+def _guard(number: int, look: Look) -> float:
+    return float(look.guards[number])

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from cayley.systems.friction_and_stops import REST_SPEED, Stop
 from cayley.systems.layout import block_diagonal
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
+
+if TYPE_CHECKING:
+    from cayley.systems.adaptive.moving_system import Look
 
 
 @dataclass
@@ -102,15 +105,6 @@ _FAR = 1e6  # N, N m: what is as far from its bounds is as good as anything fart
 Matrices = Callable[[float, Array], tuple[Array, Array]]
 
 
-class Act(NamedTuple):
-    """The reaction to a watched number that becomes negative: the state changes to `x`, columns are `released` in a
-    direction, or the simulation ends, for the reason (status, name, sentence)."""
-
-    x: Array | None = None
-    released: Mapping[int, float] = {}
-    end: tuple[str, str, str] | None = None
-
-
 @dataclass(frozen=True)
 class Sliding:
     """A velocity in the direction in which it slides: it is watched for a standstill."""
@@ -126,7 +120,7 @@ class Stuck:
     column: int
 
 
-Watched = Stop | Sliding | Stuck
+WatchedNumber = Stop | Sliding | Stuck
 
 
 class Standstill:
@@ -165,33 +159,39 @@ class Standstill:
         return -self.friction * self.sliding
 
     @property
-    def watched(self) -> list[Watched]:
+    def watched(self) -> list[WatchedNumber]:
         """The numbers that end this mode when they become negative."""
         resting = [*self._at.values()]
         return [*self.ends, *[stop for stop in self.stops if stop not in resting],
                 *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
                 *[Stuck(int(k)) for k in np.flatnonzero(self.held)]]
 
-    def value(self, what: Watched, t: float, x: Array, reaction: Callable[[], Array]) -> float:
+    def value(self, what: WatchedNumber, look: Look) -> float:
         """The number that is watched."""
         if isinstance(what, Stop):
-            return float(what.n * (x[what.coordinate] - what.limit))
+            return float(what.n * (look.x[what.coordinate] - what.limit))
         if isinstance(what, Sliding):
-            return float(what.direction * x[self.columns[what.column]])
-        return self._slack(what.column, self._central(t, x, reaction()))
+            return float(what.direction * look.x[self.columns[what.column]])
+        return min(self._slack(what, look))
 
-    def act(self, what: Watched, t: float, x: Array, reaction: Array) -> Act:
-        """The reaction to a watched number that has become negative."""
-        if isinstance(what, Stuck):
-            return Act(released={what.column: self._direction(what.column, self._central(t, x, reaction))})
+    def stopped(self, what: Stop | Sliding, x: Array) -> Array:
+        """The state where a velocity has come to a standstill, or a stop is touched: to the last digit."""
         x = x.copy()
         if isinstance(what, Sliding):
             x[self.columns[what.column]] = 0.0
-        elif what in self.ends:
-            return Act(end=("limit", what.name, f"joint {what.name} was reached"))
         else:
-            x[what.coordinate] = what.limit  # to the last digit, so that it touches
-        return Act(x)
+            x[what.coordinate] = what.limit
+        return x
+
+    def direction(self, what: Stuck, look: Look) -> float:
+        """Where a held velocity goes when it is let go."""
+        below, above = self._slack(what, look)
+        return 1.0 if below < above else -1.0
+
+    def _slack(self, what: Stuck, look: Look) -> tuple[float, float]:
+        """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
+        k = what.column
+        return float(look.reaction[k] - self._lower[k]), float(self._upper[k] - look.reaction[k])
 
     def cleaned(self, x: Array) -> Array:
         """The state with what is held at rest to the last digit."""
@@ -261,14 +261,6 @@ class Standstill:
         slope[self.columns] = a
         return slope, reaction
 
-    def _slack(self, column: int, reaction: Array) -> float:
-        """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
-        return float(min(reaction[column] - self._lower[column], self._upper[column] - reaction[column]))
-
-    def _direction(self, column: int, reaction: Array) -> float:
-        """Where a held velocity goes when it is let go."""
-        return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
-
     def _compliance(self, t: float, x: Array) -> Array:
         """The matrix (n, n) from impulses to velocities."""
         if not self.tied:
@@ -306,7 +298,7 @@ class Standstill:
         N = block_diagonal(parts)
         return np.linalg.solve(np.linalg.cholesky(N.T @ M @ N), N.T)
 
-    def _central(self, t: float, x: Array, reaction: Array) -> Array:
+    def central(self, t: float, x: Array, reaction: Array) -> Array:
         """Of the reactions (n) that do the same as those given, the ones that are farthest from their bounds."""
         if not self.tied:
             return reaction
