@@ -46,12 +46,12 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
 
     Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), a kernel with inputs of these names,
     whose other inputs are `parameters`, or a system, as the laws of `arm.control` are, whose inputs and parameters they
-    are. It is evaluated wherever the integrator looks, or, with a `control_period` [s],
-    at its multiples and held between; the samples are then at these times. Dry friction holds joints at rest:
-    `happened` says when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the
-    frame ("body") or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and
-    unit quaternion (7) in the world, its twist (v; w) (6) in its own axes and the derivative of that, as a floating
-    base has them (`pose_spline` makes one); the motion is that relative to the root, and so are energy and work.
+    are. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at the start and each period
+    after it, and held between; the samples are then at these times. Dry friction holds joints at rest: `happened` says
+    when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the frame ("body")
+    or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and unit quaternion
+    (7) in the world, its twist (v; w) (6) in its own axes and the derivative of that, as a floating base has them
+    (`pose_spline` makes one); the motion is that relative to the root, and so are energy and work.
 
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
     stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.
@@ -116,7 +116,7 @@ def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mappi
                period: float | None) -> tuple[Driving, dict[str, Array]]:
     """The loop of a mechanism and a law that is a system, with what drives its inputs, and the parameters of the law.
     """
-    loop = connect(arm, law if period is None else digital(law, period))
+    loop = connect(arm, law if period is None else digital(law, period, at_once=True))
     values = {name: partial(_of_joints, value) if callable(value) else value
               for name, value in {**acting, **{n: v for n, v in given.items() if n in loop.inputs}}.items()}
     missing = [name for name, port in loop.ports.items() if name not in values and port.default is None]

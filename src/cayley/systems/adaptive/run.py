@@ -121,11 +121,11 @@ class AdaptiveRun:
             for name in struck:
                 self._occurred(name, "impact")
             if struck:
+                self._released = {}
                 self._jump(x)
             slope = partial(self.moving.free, self.t, np.append(x, 0.0))
             for name, word in held.settle(self.t, x, slope, self._released):
                 self._occurred(name, word)
-            self._released = {}
         if not np.isfinite(self.moving.slope(self.t, self.y)).all():
             self._diagnose("the derivative is not finite")
         return not self.status
@@ -220,6 +220,7 @@ class AdaptiveRun:
             self._occurred(what.name, "end")
             self._finish("limit", f"joint {what.name} was reached at t = {self.t:.9g}")
         else:
+            self._released = {k: way for k, way in self._released.items() if k != what.column}
             self._jump(held.stopped(what, self._x))
 
     def _change(self, transition: Transition) -> None:
@@ -295,12 +296,14 @@ class AdaptiveRun:
             before = self._x if left is None else left
             work = work + self.moving.energy(self.t, x) - self.moving.energy(self.t, before)
         self.y = self.moving.joined(x, work)
-        if self.kept and _same(self.kept[-1][0], self.t):
+        if self.kept and self.t - self.kept[-1][0] <= _SAME * max(1.0, abs(self.t)):
             self.kept[-1] = (self.kept[-1][0], self.y, self.moving.modes)
 
     def _advance(self, t: float, y: Array, dense: Scalar) -> None:
         self.pieces.append((self.t, dense, self.moving.modes))
         self._bar.reached(t - self._began)
+        if t - self.t > _SAME * max(1.0, abs(t)):
+            self._released = {}  # else what is let go within rounding of the same instant stays so, one after the other
         self.t, self.y = float(t), self.moving.cleaned(float(t), y)
         if self.instants is None:
             self._keep() if self.t > self.kept[-1][0] else None
