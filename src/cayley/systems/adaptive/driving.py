@@ -39,23 +39,25 @@ class Held:
         self._function = function
         self._period = period
         self._start = start
-        self._looks = [(-np.inf, np.full(shape, np.nan))]  # when, and what was then held
+        self._looks = [np.full(shape, np.nan)]  # and after it what each look has found
 
     def __call__(self, t: float, *blocks: Array) -> Array:
-        return self._looks[-1][1]
+        return self._looks[-1]
 
     def next_tick(self, t: float, x: Blocks) -> float:
-        """Look at the state, and say until when the value is held."""
-        done = np.floor((t - self._start) / self._period + 1e-9)
-        if t - (self._start + done * self._period) < 1e-9 * self._period or len(self._looks) == 1:
-            self._looks.append((t, np.array(self._function(t, *x.values()), dtype=float)))
-        return self._start + (done + 1) * self._period
+        """Look at the state, if it is time, and say until when the value is held."""
+        looks = self._until(t)
+        if looks == len(self._looks):
+            self._looks.append(np.array(self._function(t, *x.values()), dtype=float))
+        return self._start + looks * self._period
 
     def along(self, t: Array) -> Array:
         """The values (samples, *shape) that were held at some times."""
-        when = [look for look, _ in self._looks]
-        which = np.searchsorted(when, t + 1e-9 * self._period, side="right") - 1
-        return np.array([self._looks[k][1] for k in which])
+        return np.array(self._looks)[np.minimum(self._until(t), len(self._looks) - 1)]
+
+    def _until(self, t: Array | float) -> Scalar:
+        """How many looks there are until a time, itself included."""
+        return np.floor((t - self._start) / self._period + 1e-9).astype(int) + 1
 
 
 class Driving:

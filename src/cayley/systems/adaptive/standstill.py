@@ -224,10 +224,12 @@ class Standstill:
                 self._at[stop.column] = stop
                 bound = self._upper if stop.n > 0 else self._lower
                 bound[stop.column] = stop.n * np.inf
+        for column, direction in released.items():
+            self._lower[column] = self._upper[column] = (self._lower if direction > 0 else self._upper)[column]
         going = np.ones(len(v))
         if (self._lower < self._upper).any():
-            find = self._going_tied if self.tied else self._going
-            going = find(t, x, slope()[self.columns], released)
+            going = (self._going_tied if self.tied else self._going)(t, x, slope()[self.columns])
+        going[[*released]] = [*released.values()]
         self.held = going == 0
         self.sliding = np.where(still & (self.friction > 0), going, self.sliding)
         self._at = {column: stop for column, stop in self._at.items() if self.held[column]}
@@ -240,8 +242,6 @@ class Standstill:
     def resolved(self, t: float, x: Array, slope: Array) -> tuple[Array, Array]:
         """The slope of the coordinates with what is held, and the reactions (n) that hold it."""
         reaction = np.zeros(self.count)
-        if not self.held.any():
-            return slope, reaction
         slope = slope.copy()
         a = slope[self.columns]
         if self.tied:
@@ -268,17 +268,13 @@ class Standstill:
         G = self._roots(t, x)
         return G.T @ G
 
-    def _going(self, t: float, x: Array, a: Array, released: Mapping[int, float]) -> Array:
+    def _going(self, t: float, x: Array, a: Array) -> Array:
         """How all velocities go: rounds of guesses, in the end one at a time, which cannot go round in circles."""
         M, _ = self.matrices(t, x)
-        lower, upper = self._lower.copy(), self._upper.copy()
         forces = M @ a
-        going = np.where(lower < upper, 0.0, 1.0)
-        for column, direction in released.items():
-            going[column] = direction
-            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
+        going = np.where(self._lower < self._upper, 0.0, 1.0)
         for turn in range(2 ** min(len(going) + 4, 20)):
-            _, better = corrected(M, forces, lower, upper, going)
+            _, better = corrected(M, forces, self._lower, self._upper, going)
             changes = np.flatnonzero(better != going)
             if not len(changes):
                 break
@@ -320,18 +316,14 @@ class Standstill:
         central[self.held] = found.x[:-1] if found.status == 0 else np.nan
         return central
 
-    def _going_tied(self, t: float, x: Array, a: Array, released: Mapping[int, float]) -> Array:
+    def _going_tied(self, t: float, x: Array, a: Array) -> Array:
         G = self._roots(t, x)
-        lower, upper = self._lower.copy(), self._upper.copy()
         going = np.ones(len(a))
-        for column, direction in released.items():
-            going[column] = direction
-            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
-            a = a + G.T @ (G[:, column] * lower[column])
         from scipy.optimize import lsq_linear
-        can = lower < upper
+        can = self._lower < self._upper
+        a = a + G.T @ (G[:, ~can] @ self._lower[~can])
         g = _least(G[:, can].T, a[can], least_singular(self.count))
-        reaction = lsq_linear(G[:, can], -g, (lower[can], upper[can]), method="bvls").x
+        reaction = lsq_linear(G[:, can], -g, (self._lower[can], self._upper[can]), method="bvls").x
         after = (a + G.T @ (G[:, can] @ reaction))[can]
         going[can] = np.where(np.abs(after) <= _ROUNDING * (1.0 + np.abs(a).max()), 0.0, np.sign(after))
         return going

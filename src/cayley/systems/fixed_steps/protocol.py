@@ -123,6 +123,13 @@ class FixedStep(NamedTuple):
 ONE_STAGE = StageTable(first=[True], last=[True], time=[0.0])
 
 
+def iterated_table(iterations: int, time: float = 0.0) -> StageTable:
+    """A stage for each iteration, all at the same time."""
+    stages = range(iterations)
+    return StageTable(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages],
+                      time=[time] * iterations)
+
+
 def nothing(points: Array, layout: Layout) -> Array:
     """Carry of a method that needs nothing between its stages."""
     return points[..., :0]

@@ -114,9 +114,7 @@ class RolloutDerivatives:
         return (*([run.steps] if name in self.rollout.changing else []), *self.shapes[name])
 
     def block(self, points: Array, name: str) -> Array:
-        shape = () if name == WORK else self._layout.blocks[name].shape
-        part = points[..., self.places[name]]
-        return part[..., 0] if shape == () else part.reshape((*part.shape[:-1], *shape))
+        return points[..., -2] if name == WORK else self._layout.state(points)[name]
 
     @cached_property
     def places(self) -> dict[str, slice]:
@@ -225,16 +223,16 @@ class RolloutDerivatives:
         if moving:
             raise UnsupportedError(f"{moving[0]!r} changes: it has as many sensitivities as there are steps; take "
                                    "`gradient` or `vjp`, or `jvp` along one direction")
-        shapes = {n: self.shapes[n] for n in by}
-        columns = sum(prod(s) for s in shapes.values())
-        units = np.eye(columns)
-        ends = np.cumsum([0, *[prod(s) for s in shapes.values()]]).tolist()
-        places = {n: slice(a, b) for n, a, b in zip(by, ends[:-1], ends[1:], strict=True)}
-        wide = self._with_columns(run)
-        found = self.jvp(wide, {n: units[:, places[n]].reshape((columns, *shapes[n])) for n in by})
-        return {name: {n: _columns_last(array, 0 if name == WORK else len(self._layout.blocks[name].shape),
-                                        places[n], shapes[n]) for n in by}
-                for name, array in found.items() if name != WORK}
+        ends = np.cumsum([prod(self.shapes[n]) for n in by]).tolist()
+        directions = self._columns(np.eye(ends[-1]), ends, by)
+        found = self.jvp(self._with_columns(run), directions)
+        return {name: self._columns(np.moveaxis(found[name], len(run.batch), -1), ends, by)
+                for name in self._layout.blocks}
+
+    def _columns(self, array: Array, ends: Sequence[int], by: Sequence[str]) -> dict[str, Array]:
+        """Of an array (..., columns) those that belong to each of `by`, (..., *by)."""
+        parts = np.split(array, ends[:-1], axis=-1)
+        return {n: part.reshape((*part.shape[:-1], *self.shapes[n])) for n, part in zip(by, parts, strict=True)}
 
     def _with_columns(self, run: Run) -> Run:
         """The same run with an axis at the end of the batch, along which nothing changes."""
@@ -247,14 +245,6 @@ class RolloutDerivatives:
 
 def _backwards(array: Array, core: int) -> Array:
     return from_to(array, slice(None, None, -1), core)
-
-
-def _columns_last(array: Array, core: int, columns: slice, shape: tuple[int, ...]) -> Array:
-    """(..., columns, samples, *block) as (..., samples, *block, *shape)."""
-    axis = array.ndim - core - 2
-    index: tuple[Any, ...] = (*[slice(None)] * axis, columns)
-    moved = np.moveaxis(array[index], axis, -1)
-    return moved.reshape((*moved.shape[:-1], *shape))
 
 
 Shape = tuple[int, ...]

@@ -45,14 +45,9 @@ def trajectory_of(run: Run, points: Array, watched: Array | None) -> Trajectory:
 def _at_samples(run: Run) -> dict[str, Array]:
     """The inputs (..., samples + 1, *shape) of the whole batch that hold at the samples."""
     samples = run.samples + 1
-    found = {}
-    for name, shape in run.rollout.inputs.items():
-        a = run.given[name]
-        axis = a.ndim - len(shape)
-        a = np.take(a, np.minimum(np.arange(samples) * run.every, a.shape[axis - 1] - 1), axis=axis - 1) \
-            if name in run.rollout.changing else np.expand_dims(a, axis)
-        found[name] = np.broadcast_to(a, (*run.batch, samples, *shape))
-    return found
+    steps = np.minimum(np.arange(samples) * run.every, run.steps - 1)
+    return {name: np.broadcast_to(run.at(steps, name, shape), (*run.batch, samples, *shape))
+            for name, shape in run.rollout.inputs.items()}
 
 
 def _outcome(run: Run, points: Array, inputs: Mapping[str, Array]) -> tuple[str, str]:

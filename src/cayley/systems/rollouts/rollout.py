@@ -19,7 +19,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.progress import PatientBar
+from cayley.progress import PatientBar, pieces
 from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.systems.arguments import check_lists, check_names
 from cayley.systems.fixed_steps.methods import fixed_step
@@ -33,7 +33,7 @@ from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.loss import Gradient, gradient
 from cayley.systems.rollouts.outcomes import trajectory_of
-from cayley.systems.rollouts.runs import Run, check_steps, pieces
+from cayley.systems.rollouts.runs import Run, check_steps
 from cayley.systems.rollouts.stages import compiled_steps
 from cayley.systems.rollouts.transition_derivatives import TransitionDerivatives
 from cayley.systems.system import System
