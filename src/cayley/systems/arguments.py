@@ -9,10 +9,9 @@ import numpy as np
 from cayley.compiler.algebras.foreign_symbols import rollout_numbers
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, check_known
 from cayley.systems.ports import Port
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
 
 
 def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterable[str], changing: Sequence[str] = (),
@@ -20,7 +19,7 @@ def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterabl
     """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape.
     `more`: shapes of names that are no inputs of the system, but parameters of a law that drives one."""
     wanted = list(names)
-    check_names(system, values, wanted, "input")
+    check_known(values, wanted, f"{system.name} takes no input", "it takes")
     found = {}
     for name in wanted:
         port = system.ports[name] if name in system.ports else Port((more or {})[name])
@@ -40,7 +39,7 @@ def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterabl
 def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Iterable[str]) -> dict[str, Array]:
     """The parameters `names` as arrays (..., *shape), their own values where none is given."""
     wanted = list(names)
-    check_names(system, values, wanted, "parameter")
+    check_known(values, wanted, f"{system.name} takes no parameter", "it takes")
     found = {}
     for name in wanted:
         array = _real(values.get(name, system.parameters[name]), name)
@@ -54,15 +53,6 @@ def check_lists(**names: Sequence[str]) -> None:
     for word, given in names.items():
         if isinstance(given, str):
             raise SignatureError(f"`{word}` is a list of names, as [{given!r}], not {given!r}")
-
-
-def check_names(system: System, values: Iterable[str], wanted: Iterable[str], kind: str) -> None:
-    """Raise an error if a name is none of those that a system takes."""
-    unknown = [name for name in values if name not in wanted]
-    if unknown:
-        others = f"; it takes {', '.join(wanted) or 'none'}"
-        advice = did_you_mean(unknown[0], wanted, otherwise=others)
-        raise SignatureError(f"{system.name} takes no {kind} {unknown[0]!r}{advice}")
 
 
 def _real(value: ArrayLike, name: str) -> Array:

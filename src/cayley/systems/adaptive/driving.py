@@ -10,10 +10,10 @@ import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, check_known
+from cayley.systems.arguments import given_parameters
 from cayley.systems.layout import Blocks
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
 
 InputLike: TypeAlias = ArrayLike | Callable[..., ArrayLike]  # numbers, or a function of (t, *blocks)
 
@@ -61,15 +61,12 @@ class Held:
 
 
 class Driving:
-    """The inputs of a system: each a number, an array, or a function `f(t, *blocks)`."""
+    """The inputs of a system, each a number, an array, or a function `f(t, *blocks)`, and its parameters."""
 
-    def __init__(self, system: System, given: Mapping[str, InputLike]) -> None:
+    def __init__(self, system: System, given: Mapping[str, InputLike], parameters: Mapping[str, ArrayLike]) -> None:
         self.system = system
-        unknown = [name for name in given if name not in system.inputs]
-        if unknown:
-            others = f"; it has {', '.join(system.inputs) or 'none'}"
-            raise SignatureError(f"{system.name} has no input {unknown[0]!r}"
-                                 f"{did_you_mean(unknown[0], system.inputs, otherwise=others)}")
+        self.parameters = given_parameters(system, parameters, system.parameters)
+        check_known(given, system.inputs, f"{system.name} has no input")
         self._given: dict[str, Any] = {}
         for name, port in system.ports.items():
             if name not in given and port.default is None:

@@ -5,7 +5,6 @@ the steps are short enough to see when these reactions reach their bounds, thoug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,7 +28,7 @@ class MovingSystem:
     """A system, with what drives it and values for its parameters. States x are vectors (smooth) in the present
     `modes`, or (size) in modes of their own; y are those of a solver."""
 
-    def __init__(self, driving: Driving, parameters: Mapping[str, Array], modes: Array) -> None:
+    def __init__(self, driving: Driving, modes: Array) -> None:
         self.system = driving.system
         self.driving = driving
         self.modes = modes
@@ -37,8 +36,7 @@ class MovingSystem:
         self.evaluations = 0
         self.held = Standstill(self.system, self.matrices) if any(
             part.possible for part in self.system.holds) else None
-        self._own = {n: np.asarray(parameters.get(n, value), dtype=float)
-                     for n, value in self.system.parameters.items()}
+        self._own = {n: value.astype(float) for n, value in driving.parameters.items()}
         self._timed = self.system.is_timed
         self._rubs = _rubs(self.system)
         self._slope = _slope(self.system)

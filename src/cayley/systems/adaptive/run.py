@@ -51,7 +51,6 @@ class AdaptiveRun:
     """A simulation on its way."""
 
     driving: Driving
-    parameters: Mapping[str, Array]
     events: tuple[Event, ...]
     instants: Array | None
     t: float
@@ -78,7 +77,7 @@ class AdaptiveRun:
 
     def _begin(self, x: Array) -> None:
         smooth = self.system.layout.smooth
-        self.moving = MovingSystem(self.driving, self.parameters, x[smooth:])
+        self.moving = MovingSystem(self.driving, x[smooth:])
         reason = self.moving.explained(x)
         if reason is not None:
             raise SingularityError(reason)
@@ -380,10 +379,10 @@ class AdaptiveRun:
         if self.mechanism is not None:
             q = x[:, self.system.layout.places["q"]]
             self.status, self.message = self.mechanism.outcome(t, q, self.status, self.message)
+        facts = {**self.facts, "evaluations": self.moving.evaluations, "steps": self.steps}
         return Trajectory(
-            self.system, t, x, y[:, smooth], self.driving.along(t, x), self.parameters, self.status, self.message,
-            tuple(self.happened), facts={**self.facts, "evaluations": self.moving.evaluations, "steps": self.steps},
-            dense=dense, mechanism=self.mechanism)
+            self.system, t, x, y[:, smooth], self.driving.along(t, x), self.driving.parameters, self.status,
+            self.message, tuple(self.happened), facts=facts, dense=dense, mechanism=self.mechanism)
 
 
 def _same(one: float, other: float) -> bool:

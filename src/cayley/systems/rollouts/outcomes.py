@@ -102,8 +102,8 @@ def _undefined(run: Run, points: Array, inputs: Mapping[str, Array], place: tupl
     given = {n: np.asarray(values[place][sample], dtype=float) for n, values in inputs.items()}
     smooth = rollout.system.layout.smooth
     x = np.asarray(points[place][sample][:-2], dtype=float)
-    moving = MovingSystem(Driving(rollout.system, given), {
-        n: own(a, *rollout.parameters[n]) for n, a in run.parameters.items()}, x[smooth:])
+    parameters = {n: own(a, *rollout.parameters[n]) for n, a in run.parameters.items()}
+    moving = MovingSystem(Driving(rollout.system, given, parameters), x[smooth:])
     t, later = own(run.times[..., ::run.every], samples)[[sample, min(sample + 1, samples - 1)]]
     ahead = x[:smooth] + (later - t) * moving.free(t, x[:smooth])[:-1]
     whys = (moving.without_value(instant, state) for instant, state in ((t, x), (later, ahead)))

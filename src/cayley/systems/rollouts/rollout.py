@@ -18,10 +18,10 @@ from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, check_known
 from cayley.progress import PatientBar, pieces
 from cayley.systems.adaptive.driving import DrivingLaw
-from cayley.systems.arguments import check_lists, check_names
+from cayley.systems.arguments import check_lists
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill
@@ -65,8 +65,8 @@ class Rollout:
         self.watching = watching
         self.inputs: dict[str, tuple[int, ...]] = {**(law.parameters if law else {}), **{
             n: port.shape for n, port in system.ports.items() if law is None or n != law.drives}}
-        check_names(system, parameters, system.parameters, "parameter")
-        check_names(system, changing, self.inputs, "input")
+        check_known(parameters, system.parameters, f"{system.name} takes no parameter", "it takes")
+        check_known(changing, self.inputs, f"{system.name} takes no input", "it takes")
         self.parameters = {n: np.shape(system.parameters[n]) for n in parameters}
         self.changing = tuple(changing)
         self.timed = system.is_timed or watching is not None or (law is not None and law.timed)
