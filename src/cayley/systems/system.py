@@ -323,7 +323,8 @@ class System(HoldsFunctions):
 
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
         last digit of the time, and `events` are watched for. The result says in `status` how it ended."""
-        from cayley.systems.adaptive.simulate import Driving, first_state, run_of
+        from cayley.systems.adaptive.driving import Driving
+        from cayley.systems.adaptive.simulate import first_state, run_of
         driving = Driving(self, inputs or {}, parameters or {})
         run = run_of(driving, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
                      atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)

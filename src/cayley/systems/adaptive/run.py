@@ -134,8 +134,9 @@ class AdaptiveRun:
         start = self.moving.joined(self._x, self._work)
         solver = self.make_solver(self.moving.slope, self.t, start, self._bound)
         passing = [what for what in self._passing if self._is_during(what.during)]
-        watched = [*passing, *[Watched("", partial(held.value, what), partial(self._let_go_or_stop, what))
-                               for what in (held.watched if held else ())]]
+        resting = [Watched("", partial(held.value, what), partial(self._let_go_or_stop, what))
+                   for what in held.watched] if held else []
+        watched = [*passing, *resting]
         before = self._values(watched, self.t, self.y)
         for event in self._at_zero:
             if event in watched:

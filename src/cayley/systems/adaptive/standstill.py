@@ -6,13 +6,12 @@ that slides. In a mode all forces are smooth. It ends when a velocity that slide
 reaches a bound; the next is found by solving for all velocities at rest together, as one that is let go changes what
 the others must bear. States are vectors of the smooth coordinates; `columns` are the velocities among them.
 
-Where constraints tie velocities together:
-    W = G^T G = N (N^T M N)^-1 N^T     what forces do to accelerations; N spans the velocities that they allow
+    W = G^T G = N (N^T M N)^-1 N^T     what forces do to accelerations; N spans the velocities that constraints allow
     a = a_free + W r                   r the reactions of the velocities that are held, within their bounds
-Such reactions are not unique, though the accelerations are. All are held as long as some reactions within the bounds
-hold them: those that are farthest from the bounds say how long. Which of them go is found from the minimum of
-r.W r / 2 + a_free.r within the bounds. Sources: Moreau 1966 (the principle); Stark & Parker 1995 (bounded least
-squares)."""
+Which velocities go is found from the minimum of r.W r / 2 + a_free.r within the bounds. Where constraints tie
+velocities together, the reactions are not unique, though the accelerations are. All are held as long as some reactions
+within the bounds hold them: those that are farthest from the bounds say how long. Sources: Moreau 1966 (the
+principle); Stark & Parker 1995 (bounded least squares)."""
 
 from __future__ import annotations
 
@@ -24,7 +23,6 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
-from cayley.compiler.solving.complementarity import corrected
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
 from cayley.systems.friction_and_stops import REST_SPEED, Stop
@@ -228,7 +226,7 @@ class Standstill:
             self._lower[column] = self._upper[column] = (self._lower if direction > 0 else self._upper)[column]
         going = np.ones(len(v))
         if (self._lower < self._upper).any():
-            going = (self._going_tied if self.tied else self._going)(t, x, slope()[self.columns])
+            going = self._going(t, x, slope()[self.columns])
         going[[*released]] = [*released.values()]
         self.held = going == 0
         self.sliding = np.where(still & (self.friction > 0), going, self.sliding)
@@ -251,7 +249,7 @@ class Standstill:
             reaction[self.held] = -wide * _least(G[:, self.held] * wide, g, least_singular(self.count))
             a = a + G.T @ (G @ reaction)
             a[self.held] = 0.0
-        else:
+        else:  # the same in half the time, and most simulations with friction spend theirs here
             M, _ = self.matrices(t, x)
             forces = M @ a
             moves = ~self.held
@@ -263,26 +261,8 @@ class Standstill:
 
     def _compliance(self, t: float, x: Array) -> Array:
         """The matrix (n, n) from impulses to velocities."""
-        if not self.tied:
-            return np.linalg.inv(self.matrices(t, x)[0])
         G = self._roots(t, x)
         return G.T @ G
-
-    def _going(self, t: float, x: Array, a: Array) -> Array:
-        """How all velocities go: rounds of guesses, in the end one at a time, which cannot go round in circles."""
-        M, _ = self.matrices(t, x)
-        forces = M @ a
-        going = np.where(self._lower < self._upper, 0.0, 1.0)
-        for turn in range(2 ** min(len(going) + 4, 20)):
-            _, better = corrected(M, forces, self._lower, self._upper, going)
-            changes = np.flatnonzero(better != going)
-            if not len(changes):
-                break
-            changes = changes if turn < len(going) + 4 else changes[:1]
-            going[changes] = better[changes]
-        return going
-
-    # Velocities that constraints tie together
 
     def _roots(self, t: float, x: Array) -> Array:
         """G (freedoms, n) with W = G^T G."""
@@ -316,7 +296,8 @@ class Standstill:
         central[self.held] = found.x[:-1] if found.status == 0 else np.nan
         return central
 
-    def _going_tied(self, t: float, x: Array, a: Array) -> Array:
+    def _going(self, t: float, x: Array, a: Array) -> Array:
+        """How the velocities (n) at rest go, with the accelerations `a` if none is held: 0 for those that are held."""
         G = self._roots(t, x)
         going = np.ones(len(a))
         from scipy.optimize import lsq_linear
