@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from typing import Any, TypeAlias, TypeVar
 
@@ -37,6 +37,10 @@ class State(Record):
     def is_in(self, mode: str, word: str) -> Scalar:
         """True where the mode has the value of this name."""
         return self[mode] == mode_number(self._modes, mode, word)
+
+    def is_during(self, modes: Mapping[str, str]) -> Scalar:
+        """True where all these modes have the values of these names."""
+        return reduce(np.logical_and, [self.is_in(mode, word) for mode, word in modes.items()], np.True_)
 
     def replaced(self, values: Mapping[str, Any]) -> State:
         return State(self._whose, self._values | dict(values), self._modes)

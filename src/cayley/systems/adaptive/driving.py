@@ -96,10 +96,6 @@ class Driving:
         return {name: given.along(t) if isinstance(given, Held) else np.array([values[name] for values in found])
                 for name, given in self._given.items()}
 
-    def called(self, name: str) -> str:
-        """An input in a sentence."""
-        return "the joint forces" if name == "tau" else f"the input {name!r}"
-
     def _checked(self, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float)
         shape = self.system.ports[name].shape

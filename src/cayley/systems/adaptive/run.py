@@ -6,7 +6,7 @@ constant in a segment."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,8 +19,9 @@ from cayley.sign_changes import happenings, loss
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
 from cayley.systems.adaptive.moving_system import Look, MovingSystem
-from cayley.systems.adaptive.standstill import FRICTION_WORDS, Stuck, WatchedNumber
-from cayley.systems.layout import mode_number
+from cayley.systems.adaptive.standstill import FRICTION_WORDS, Standstill
+from cayley.systems.friction_and_stops import Stop
+from cayley.systems.layout import State
 from cayley.systems.trajectory import Trajectory
 from cayley.systems.trajectory_parts import Dense, JointNames, Occurrence
 from cayley.systems.transitions import Transition
@@ -133,8 +134,8 @@ class AdaptiveRun:
         held = self.moving.held
         start = self.moving.joined(self._x, self._work)
         solver = self.make_solver(self.moving.slope, self.t, start, self._bound)
-        passing = [what for what in self._passing if self._is_during(what.during)]
-        resting = [Watched("", partial(held.value, what), partial(self._let_go_or_stop, what))
+        passing = [what for what in self._passing if self._state.is_during(what.during)]
+        resting = [Watched("", partial(held.value, what), partial(self._let_go_or_stop, held, what))
                    for what in held.watched] if held else []
         watched = [*passing, *resting]
         before = self._values(watched, self.t, self.y)
@@ -168,12 +169,6 @@ class AdaptiveRun:
                 return self._finish("budget", f"{spent} evaluations of the state equation were spent at t = "
                                     f"{self.t:.6g}")
         return None
-
-    def _is_during(self, modes: Mapping[str, str]) -> bool:
-        """True in some modes."""
-        words = self.system.layout.modes
-        now = dict(zip(words, self.moving.modes, strict=True))
-        return all(now[mode] == mode_number(words, mode, word) for mode, word in modes.items())
 
     def _happens(self, watched: list[Watched], times: Array, looks: Array, dense: Scalar) -> bool:
         """Deal with what happens inside the step, in its order; True if a new segment must be started."""
@@ -210,22 +205,22 @@ class AdaptiveRun:
         at = loss(value, times, values, _TOUCHING)
         return [] if at is None else [at]
 
-    def _let_go_or_stop(self, what: WatchedNumber) -> None:
+    def _let_go_or_stop(self, held: Standstill, what: Stop | int) -> None:
         """A velocity that was held is let go, one that slid stands still, or a limit is reached."""
-        held = self.moving.held
-        assert held is not None
-        if isinstance(what, Stuck):
-            self._released = {**self._released, what.column: held.direction(what, Look(self.moving, self.t, self.y))}
+        if isinstance(what, int):
+            self._released = {**self._released, what: held.direction(what, Look(self.moving, self.t, self.y))}
         elif what in held.ends:
             self._occurred(what.name, "end")
             self._finish("limit", f"joint {what.name} was reached at t = {self.t:.9g}")
         else:
             self._released = {k: way for k, way in self._released.items() if k != what.column}
-            self._jump(held.stopped(what, self._x))
+            x = self._x
+            x[what.coordinate] = what.limit  # to the last digit
+            self._jump(x)
 
     def _change(self, transition: Transition) -> None:
         """The state (size) after a transition; the end, if there is none to which it leads."""
-        if not self._is_during(transition.during):  # another at this instant may have changed the mode
+        if not self._state.is_during(transition.during):  # another at this instant may have changed the mode
             return None
         x = self.moving.whole(self._x)
         self._occurred(transition.name, "transition", counted=transition.counted)
@@ -256,20 +251,15 @@ class AdaptiveRun:
                 "or use what can rest in the end: modes, or the limits of joints")
 
     def _effect(self, event: Event, x: Array) -> Array:
-        names = list(self.system.blocks)
-        returned = ", ".join(names)
-        given = event.effect(self.t, *self.system.layout.parts(x).values())  # type: ignore[misc]
+        layout = replace(self.system.layout, whose=f"the effect of event {event.name!r}", modes={})
+        given = event.effect(self.t, *layout.parts(x).values())  # type: ignore[misc]
         try:
-            found = [np.asarray(part, dtype=float) for part in (given if len(names) > 1 else [given])]
-            after = dict(zip(names, found, strict=True))
+            after = dict(zip(layout.blocks, given if len(layout.blocks) > 1 else [given], strict=True))
         except (TypeError, ValueError) as error:
-            raise SignatureError(f"the effect of event {event.name!r} must return ({returned}): {error}") from error
-        for name, block in self.system.blocks.items():
-            if after[name].shape != block.shape:
-                raise SignatureError(f"the effect of event {event.name!r} returned {name} of the shape "
-                                     f"{after[name].shape}, not {block.shape}")
-            block.manifold.check(after[name], f"the effect of event {event.name!r}: {name}")
-        vector = self.system.layout.vectors(after)
+            raise SignatureError(f"{layout.whose} must return ({', '.join(layout.blocks)}): {error}") from error
+        vector = layout.vectors(layout.given(after))
+        if vector.ndim > 1:
+            raise SignatureError(f"{layout.whose} must return one state, not {vector.shape[:-1]} of them")
         self.moving.check_constraints(self.t, vector, f"the effect of event {event.name!r} returned")
         return vector
 
@@ -283,6 +273,10 @@ class AdaptiveRun:
     def _x(self) -> Array:
         """The coordinates (smooth) here and now."""
         return self.moving.coordinates(self.t, self.y)
+
+    @property
+    def _state(self) -> State:
+        return self.system.layout.state(self.moving.whole(self.y[:self.moving.smooth]))
 
     @property
     def _work(self) -> float:
@@ -347,7 +341,8 @@ class AdaptiveRun:
                 "step too small", f"the tolerances cannot be met at t = {self.t:.9g}: {said} Forces may jump or grow "
                 "without bound there")
         culprits = [name for name, value in self.driving.at(self.t, x).items() if not np.isfinite(value).all()]
-        culprit = f", because of {self.driving.called(culprits[0])}" if culprits else self._undefined()
+        names = ["the joint forces" if name == "tau" else f"the input {name!r}" for name in culprits]
+        culprit = f", because of {names[0]}" if names else self._undefined()
         return self._finish(
             "not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the "
             f"derivatives are not finite{culprit}")

@@ -103,24 +103,6 @@ _FAR = 1e6  # N, N m: what is as far from its bounds is as good as anything fart
 Matrices = Callable[[float, Array], tuple[Array, Array]]
 
 
-@dataclass(frozen=True)
-class Sliding:
-    """A velocity in the direction in which it slides: it is watched for a standstill."""
-
-    column: int
-    direction: float
-
-
-@dataclass(frozen=True)
-class Stuck:
-    """How far the reaction that holds a velocity is from its bounds: it is watched until the velocity is let go."""
-
-    column: int
-
-
-WatchedNumber = Stop | Sliding | Stuck
-
-
 class Standstill:
     """The velocities of a system that can be held, and the mode they are in."""
 
@@ -157,38 +139,26 @@ class Standstill:
         return -self.friction * self.sliding
 
     @property
-    def watched(self) -> list[WatchedNumber]:
-        """The numbers that end this mode when they become negative."""
+    def watched(self) -> list[Stop | int]:
+        """What ends this mode: stops and limits, velocities that slide, whose stop is zero, and those that are held."""
         resting = [*self._at.values()]
         return [*self.ends, *[stop for stop in self.stops if stop not in resting],
-                *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
-                *[Stuck(int(k)) for k in np.flatnonzero(self.held)]]
+                *[Stop(self.names[k], int(self.columns[k]), k, 0.0, int(self.sliding[k]))
+                  for k in np.flatnonzero(self.sliding).tolist()], *np.flatnonzero(self.held).tolist()]
 
-    def value(self, what: WatchedNumber, look: Look) -> float:
-        """The number that is watched."""
+    def value(self, what: Stop | int, look: Look) -> float:
+        """The number that ends this mode when it becomes negative: a gap, or how far a reaction is from its bounds."""
         if isinstance(what, Stop):
             return float(what.n * (look.x[what.coordinate] - what.limit))
-        if isinstance(what, Sliding):
-            return float(what.direction * look.x[self.columns[what.column]])
         return min(self._slack(what, look))
 
-    def stopped(self, what: Stop | Sliding, x: Array) -> Array:
-        """The state where a velocity has come to a standstill, or a stop is touched: to the last digit."""
-        x = x.copy()
-        if isinstance(what, Sliding):
-            x[self.columns[what.column]] = 0.0
-        else:
-            x[what.coordinate] = what.limit
-        return x
-
-    def direction(self, what: Stuck, look: Look) -> float:
+    def direction(self, k: int, look: Look) -> float:
         """Where a held velocity goes when it is let go."""
-        below, above = self._slack(what, look)
+        below, above = self._slack(k, look)
         return 1.0 if below < above else -1.0
 
-    def _slack(self, what: Stuck, look: Look) -> tuple[float, float]:
+    def _slack(self, k: int, look: Look) -> tuple[float, float]:
         """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
-        k = what.column
         return float(look.reaction[k] - self._lower[k]), float(self._upper[k] - look.reaction[k])
 
     def cleaned(self, x: Array) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -137,7 +137,4 @@ def nothing(points: Array, layout: Layout) -> Array:
 
 def largest(values: Array) -> Scalar:
     """The largest of a few numbers, as an expression."""
-    found = values[0]
-    for value in values[1:]:
-        found = np.maximum(found, value)
-    return found
+    return reduce(np.maximum, values)

@@ -33,7 +33,7 @@ from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.loss import Gradient, gradient
 from cayley.systems.rollouts.outcomes import trajectory_of
-from cayley.systems.rollouts.runs import Run, check_steps
+from cayley.systems.rollouts.runs import Run, check_steps, first_inputs
 from cayley.systems.rollouts.stages import compiled_steps
 from cayley.systems.rollouts.transition_derivatives import TransitionDerivatives
 from cayley.systems.system import System
@@ -297,18 +297,16 @@ class Rollout:
         if self.watching is None:
             return None
         here = self.backend.here
-        return self.watching.start(here(points[..., 0, :-2]), run.times[..., 0], [
-            here(a) for a in run.first_inputs.values()], {n: here(a) for n, a in run.parameters.items()}, run.step)
+        inputs = [here(a) for a in first_inputs(self, run.given).values()]
+        return self.watching.start(here(points[..., 0, :-2]), run.times[..., 0], inputs,
+                                   {n: here(a) for n, a in run.parameters.items()}, run.step)
 
     def begin(self, points: Array, x: Mapping[str, Array]) -> None:
         """Write states into points (..., size + 2), where no work is done yet."""
         layout = self.system.layout
-        if self.is_here:
-            points[..., :-2] = layout.vectors(x, points.shape[:-1])
-        else:
-            lead = layout.batch(x)
-            for name, place in layout.columns.items():
-                points[..., place] = self.backend.array(x[name], name).reshape((*lead[name], place.stop - place.start))
+        lead = layout.batch(x)
+        for name, place in layout.columns.items():
+            points[..., place] = self.backend.array(x[name], name).reshape((*lead[name], place.stop - place.start))
         points[..., -2:] = 0.0
 
     def _carried(self, points: Array) -> Array:

@@ -96,10 +96,6 @@ class Run:
         axis = array.ndim - len(shape)
         return np.take(array, steps, axis - 1) if name in self.rollout.changing else np.expand_dims(array, axis)
 
-    @property
-    def first_inputs(self) -> dict[str, Array]:
-        return first_inputs(self.rollout, self.given)
-
 
 def first_inputs(rollout: Rollout, given: Mapping[str, Array]) -> dict[str, Array]:
     """The inputs of a rollout at the first step."""
