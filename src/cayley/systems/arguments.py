@@ -26,13 +26,10 @@ def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterabl
         if name not in values and port.default is None:
             raise SignatureError(f"the input {name!r} of {system.name} is not given: {name} is missing, it takes "
                                  f"{', '.join(wanted)}")
-        array = _real(values[name] if name in values else np.full(port.shape, port.default, np.float32), name)
-        changes = [steps] if name in changing else []
-        if name not in values:
-            array = np.broadcast_to(array, (*changes, *port.shape))
-        _check_shape(array, (*changes, *port.shape), f"{name} of {system.name}" + (
-            f", which changes in {steps} steps," if changes else ""))
-        found[name] = array
+        core = (*([steps] if name in changing else []), *port.shape)
+        value = values[name] if name in values else np.broadcast_to(np.float32(port.default or 0.0), core)
+        found[name] = _real(value, name, core, f"{name} of {system.name}" + (
+            f", which changes in {steps} steps," if name in changing else ""))
     return found
 
 
@@ -40,12 +37,8 @@ def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Ite
     """The parameters `names` as arrays (..., *shape), their own values where none is given."""
     wanted = list(names)
     check_known(values, wanted, f"{system.name} takes no parameter", "it takes")
-    found = {}
-    for name in wanted:
-        array = _real(values.get(name, system.parameters[name]), name)
-        _check_shape(array, np.shape(system.parameters[name]), f"the parameter {name!r}")
-        found[name] = array
-    return found
+    return {name: _real(values.get(name, system.parameters[name]), name, np.shape(system.parameters[name]),
+                        f"the parameter {name!r}") for name in wanted}
 
 
 def check_lists(**names: Sequence[str]) -> None:
@@ -55,13 +48,11 @@ def check_lists(**names: Sequence[str]) -> None:
             raise SignatureError(f"`{word}` is a list of names, as [{given!r}], not {given!r}")
 
 
-def _real(value: ArrayLike, name: str) -> Array:
+def _real(value: ArrayLike, name: str, core: tuple[int, ...], what: str) -> Array:
+    """Real numbers of the shape (..., *core)."""
     array: Array = value if is_on_gpu(value) else rollout_numbers(value, name)  # type: ignore[assignment]
     if array.dtype.kind not in "fiu":
         raise SignatureError(f"{name!r} must be real numbers, not {array.dtype}")
-    return array
-
-
-def _check_shape(array: Array, core: tuple[int, ...], what: str) -> None:
     if array.ndim < len(core) or array.shape[array.ndim - len(core):] != core:
         raise SignatureError(f"{what} has the shape ({', '.join(['...', *map(str, core)])}), not {array.shape}")
+    return array

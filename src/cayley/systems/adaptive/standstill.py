@@ -15,15 +15,15 @@ principle); Stark & Parker 1995 (bounded least squares)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
-from cayley.compiler.solving.rounding import least_singular
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array
 from cayley.systems.friction_and_stops import REST_SPEED, Stop
 from cayley.systems.layout import block_diagonal
@@ -32,66 +32,6 @@ from cayley.systems.text_kernels import text_kernel
 
 if TYPE_CHECKING:
     from cayley.systems.adaptive.moving_system import Look
-
-
-@dataclass
-class Impacts:
-    """The stops of a system, whose coordinates are places in the state, and the restitution (n) of each velocity.
-
-    An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that
-    rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster
-    comes to an end. Source: Newton's law of restitution."""
-
-    stops: list[Stop]
-    restitution: Sequence[float]
-
-    def touches(self, stop: Stop, x: Array) -> bool:
-        """True if a state touches a stop."""
-        return bool(stop.n * (x[stop.coordinate] - stop.limit) <= stop.tolerance)
-
-    def any(self, x: Array, v: Array) -> bool:
-        """True if a state with the velocities v (n) strikes a stop."""
-        return any(stop.n * v[stop.column] < 0 and self.touches(stop, x) for stop in self.stops)
-
-    def hit(self, x: Array, v: Array, compliance: Array, held: Array) -> tuple[Array, list[Stop]]:
-        """Resolve all that touches: the velocity (n) after impacts, and the stops that were struck.
-
-        `compliance`: what impulses do to velocities (n, n), the inverse of the inertia matrix of an open tree.
-        `held`: the velocities (n) that rest; those at stops take part."""
-        struck: list[Stop] = []
-        for _ in range(2 * len(self.stops) + 1):
-            now = [s for s in self.stops if self.touches(s, x) and s.n * v[s.column] < 0]
-            if not now:
-                break
-            struck += now
-            others = [s for s in self.stops if held[s.column] and self.touches(s, x) and s not in now]
-            v = self._impact(v, compliance, now, others)
-        return v, struck
-
-    def _impact(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
-        """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
-        slowly."""
-        others = resting
-        slow = list[Stop]()
-        while True:
-            acting = [*struck, *others]
-            columns = [s.column for s in acting]
-            n = np.array([s.n for s in acting])
-            wanted = np.array([self._rebound(s.column, v) for s in struck] + [0.0 for _ in others])
-            impulse = _least(W[np.ix_(columns, columns)], wanted - v[columns], least_singular(len(v)) ** 2)
-            pulling = [
-                s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
-            after = v + W[:, columns] @ impulse
-            after[columns] = wanted
-            leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]
-            if not pulling and not leaving:
-                return after
-            slow += [] if pulling else leaving
-            others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
-
-    def _rebound(self, column: int, v: Array) -> float:
-        rebound = -self.restitution[column] * v[column]
-        return float(rebound) if abs(rebound) > REST_SPEED else 0.0
 
 
 FRICTION_WORDS = ("stick", "slip")  # these happen so often that they do not count as events
@@ -115,12 +55,11 @@ class Standstill:
                                        for part in parts])
         self.friction = np.concatenate([part.friction for part in parts])
         self.names = [name for part in parts for name in part.names]
-        stops, self.ends = ([Stop(s.joint, places[part.position].start + s.coordinate, offset + s.column, s.limit, s.n)
-                             for part, offset in zip(parts, offsets, strict=False) for s in getattr(part, kind)]
-                            for kind in ("stops", "ends"))
-        restitutions = [part.restitution for part in parts for _ in part.names]
-        self.impacts_at = Impacts(stops, restitutions)
-        self.stops = stops
+        self.stops, self.ends = (
+            [replace(s, coordinate=places[part.position].start + s.coordinate, column=offset + s.column)
+             for part, offset in zip(parts, offsets, strict=False) for s in getattr(part, kind)]
+            for kind in ("stops", "ends"))
+        self._restitution = np.concatenate([np.full(len(part.names), part.restitution) for part in parts])
         self._bases = [part.basis for part in parts]
         self._offsets = offsets
         n = len(self.friction)
@@ -149,7 +88,7 @@ class Standstill:
     def value(self, what: Stop | int, look: Look) -> float:
         """The number that ends this mode when it becomes negative: a gap, or how far a reaction is from its bounds."""
         if isinstance(what, Stop):
-            return float(what.n * (look.x[what.coordinate] - what.limit))
+            return float(what.gap(look.x))
         return min(self._slack(what, look))
 
     def direction(self, k: int, look: Look) -> float:
@@ -167,15 +106,46 @@ class Standstill:
         return x
 
     def impacts(self, t: float, x: Array) -> tuple[Array, list[str]]:
-        """The state after impacts at stops, and the names of the stops that were struck."""
+        """The state after impacts at stops, and the names of the stops that were struck.
+
+        An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those
+        that rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces
+        ever faster comes to an end. Source: Newton's law of restitution."""
         v = x[self.columns]
         if self.tied:
             v[np.abs(v) <= _STILL * (1.0 + np.abs(v).max())] = 0.0
-            x[self.columns] = v
-        if not self.impacts_at.any(x, v):
-            return x, []
-        x[self.columns], struck = self.impacts_at.hit(x, v, self._compliance(t, x), self.held)
+        touched = [stop for stop in self.stops if stop.gap(x) <= stop.tolerance]
+        struck: list[Stop] = []
+        for _ in range(2 * len(self.stops) + 1):
+            now = [stop for stop in touched if stop.n * v[stop.column] < 0]
+            if not now:
+                break
+            struck += now
+            G = self._roots(t, x)
+            v = self._hit(v, G.T @ G, now, [s for s in touched if self.held[s.column] and s not in now])
+        x[self.columns] = v
         return x, [stop.name for stop in struck]
+
+    def _hit(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
+        """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
+        slowly. W: what impulses do to velocities (n, n)."""
+        rebound = -self._restitution * v
+        rebound[np.abs(rebound) <= REST_SPEED] = 0.0
+        others = resting
+        slow = list[Stop]()
+        while True:
+            columns = [s.column for s in (*struck, *others)]
+            wanted = np.concatenate([rebound[columns[:len(struck)]], np.zeros(len(others))])
+            impulse = _least(W[np.ix_(columns, columns)], wanted - v[columns], least_singular(len(v)) ** 2)
+            pulling = [s for s, push in zip(others, impulse[len(struck):], strict=True)
+                       if s.n * push < 0 and s not in slow]
+            after = v + W[:, columns] @ impulse
+            after[columns] = wanted
+            leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]
+            if not pulling and not leaving:
+                return after
+            slow += [] if pulling else leaving
+            others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
 
     def settle(self, t: float, x: Array, slope: Callable[[], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
@@ -188,7 +158,7 @@ class Standstill:
         still = v == 0
         self._lower, self._upper = np.where(still, -self.friction, 0.0), np.where(still, self.friction, 0.0)
         for stop in self.stops:
-            if still[stop.column] and self.impacts_at.touches(stop, x) and released.get(stop.column) != stop.n:
+            if still[stop.column] and stop.gap(x) <= stop.tolerance and released.get(stop.column) != stop.n:
                 self._at[stop.column] = stop
                 bound = self._upper if stop.n > 0 else self._lower
                 bound[stop.column] = stop.n * np.inf
@@ -229,11 +199,6 @@ class Standstill:
         slope[self.columns] = a
         return slope, reaction
 
-    def _compliance(self, t: float, x: Array) -> Array:
-        """The matrix (n, n) from impulses to velocities."""
-        G = self._roots(t, x)
-        return G.T @ G
-
     def _roots(self, t: float, x: Array) -> Array:
         """G (freedoms, n) with W = G^T G."""
         M, A = self.matrices(t, x)
@@ -250,7 +215,7 @@ class Standstill:
             return reaction
         G = self._roots(t, x)[:, self.held]
         _, values, V = np.linalg.svd(G, full_matrices=False)
-        used = values > least_singular(self.count) * values.max()
+        used = significant(values, self.count)
         n = G.shape[1]
         if used.sum() == n:
             return reaction
