@@ -380,7 +380,7 @@ def test_events_that_are_no_numbers_are_named():
         assert several.status == "not finite" and "event 'late'" in several.message
     with pytest.raises(SignatureError, match="event 'wide' must be a number"):
         simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0, events=[Event("wide", lambda t, q, qd: q)])
-    for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3))):
+    for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3)), lambda t, q, qd: (q, np.zeros((2, 1)))):
         with pytest.raises(SignatureError, match="effect of event 'floor'"):
             simulate(slider(), [1.0], [0.0], until=1.0,
                      events=[Event("floor", lambda t, q, qd: q[0], "falling", "record", effect)])
