@@ -79,7 +79,7 @@ class Standstill:
 
     @property
     def watched(self) -> list[Stop | int]:
-        """The ends of this mode: stops and limits, velocities that slide, whose stop is zero, and those that are held."""
+        """The ends of this mode: stops and limits, velocities that slide, whose stop is zero, and held velocities."""
         resting = [*self._at.values()]
         return [*self.ends, *[stop for stop in self.stops if stop not in resting],
                 *[Stop(self.names[k], int(self.columns[k]), k, 0.0, int(self.sliding[k]))
