@@ -1,6 +1,8 @@
 """The errors of Cayley. Each says what was wrong, where, and what to do about it."""
 
-from cayley.wording import printable
+from collections.abc import Collection, Iterable
+
+from cayley.wording import did_you_mean, printable
 
 
 class CayleyError(Exception):
@@ -42,6 +44,20 @@ class UnsupportedError(CayleyError, TypeError):
 
 class SignatureError(CayleyError, ValueError):
     """A kernel's signature, arguments or shapes do not fit together."""
+
+
+def check_known(names: Iterable[str], known: Collection[str], said: str, others: str = "it has") -> None:
+    """Raise a SignatureError about the first of some names that is not known: what is `said`, the name, and the one
+    that was perhaps meant, or all `others`.
+
+    >>> check_known(["volts"], ["voltage"], "motor has no input")
+    Traceback (most recent call last):
+    cayley.errors.SignatureError: motor has no input 'volts': did you mean 'voltage'?
+    """
+    for name in names:
+        if name not in known:
+            every = f"; {others} {', '.join(known) or 'none'}"
+            raise SignatureError(f"{said} {name!r}{did_you_mean(name, known, otherwise=every)}")
 
 
 class TraceError(CayleyError, TypeError):

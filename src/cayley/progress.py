@@ -1,12 +1,15 @@
-"""A progress bar that appears only when the work has taken a while."""
+"""A progress bar that appears only when the work has taken a while, and work in pieces of a fraction of a second."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 _PATIENCE = 2.0  # seconds
+_TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
+_LITTLE = 2_000_000  # operations: a small piece of work
 
 
 class PatientBar:
@@ -37,3 +40,18 @@ class PatientBar:
                  trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def pieces(samples: int, largest: int, bar: PatientBar) -> Iterator[tuple[int, int]]:
+    """Samples in pieces of a fraction of a second, so that Python may look up in between. The first is small, to see
+    how long it takes; `largest` is the number of operations of a sample."""
+    first = 0
+    size = max(1, _LITTLE // largest)
+    while first < samples:
+        last = min(samples, first + size)
+        before = time.monotonic()
+        yield first, last
+        first = last
+        bar.reached(last)
+        if time.monotonic() - before < _TURN / 2:
+            size *= 2

@@ -20,6 +20,8 @@ from cayley.model.tree import Tree
 from cayley.simulation import rollout, simulate
 from cayley.simulation.fixed_steps import METHODS as FIXED
 from cayley.simulation.simulate import METHODS as ADAPTIVE
+from cayley.systems import Block, System
+from cayley.systems.friction_and_stops import FrictionAndStops
 from simulation.mechanisms import GRAVITY
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-12}
@@ -130,6 +132,27 @@ def test_friction_and_a_stop_hold_together():
     bouncing = simulate(block(lower=-1.0), [0.0], [-3.0], until=5.0, limits=0.8, **TIGHT)
     speed = 0.8 * np.sqrt(9.0 - 2 * COULOMB)
     assert abs(bouncing.q[-1, 0] - (-1.0 + speed**2 / (2 * COULOMB))) < 1e-10
+
+
+@pytest.mark.parametrize("masses", [np.eye(3), np.diag([1.0, 2.0, 3.0])])
+@pytest.mark.parametrize("sides", [(1.0, 1.0, 1.0), (1.0, -1.0, 1.0)])
+def test_velocities_that_reach_their_bounds_at_the_same_instant_all_break_away(masses, sides):
+    """Sliders of the same friction under the same force, 1.5 sin(w t + 1), each as if it were alone."""
+    force, rubs, w = 1.5, 1.3, 3.7
+    system = System(
+        "sliders", state={"x": Block((3,), "m", velocity="v"), "v": (3, "m/s")}, inputs={"force": (3, "N")},
+        derivative=lambda t, x, u, p: np.linalg.inv(masses) @ u.force,
+        holds=[FrictionAndStops("v", "x", ("a", "b", "c"), np.full(3, rubs), lambda t, x, u, p: (masses, u.force))])
+    found = system.simulate({"x": np.zeros(3), "v": np.zeros(3)}, until=0.25, **TIGHT, inputs={
+        "force": lambda t, x, v: force * np.sin(w * t + 1) * np.array(sides)})
+    assert found.finished and sorted((o.name, o.action) for o in found.happened) == [(n, "slip") for n in "abc"]
+    begun = (np.arcsin(rubs / force) - 1) / w
+    assert max(abs(o.t - begun) for o in found.happened) < 1e-13
+    angle, angle_then, since = w * begun + 1, w * 0.25 + 1, 0.25 - begun
+    impulse = force / w * (np.cos(angle) - np.cos(angle_then)) - rubs * since
+    way = force / w * (np.cos(angle) * since - (np.sin(angle_then) - np.sin(angle)) / w) - rubs * since**2 / 2
+    assert np.abs(found.end["v"] - impulse * np.array(sides) / np.diag(masses)).max() < 1e-10
+    assert np.abs(found.end["x"] - way * np.array(sides) / np.diag(masses)).max() < 1e-10
 
 
 def test_a_digital_controller_breaks_away_at_its_look():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cayley.sign_changes import happenings, instant, loss
 from cayley.simulation import Event, simulate
-from cayley.systems.adaptive.events import happenings, instant, loss
 from simulation.mechanisms import GRAVITY, pendulum, slider
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-12}

@@ -13,6 +13,7 @@ from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
 from cayley.model.tree import Tree
 from cayley.simulation import Event, rollout, simulate
+from cayley.systems import System
 from simulation.mechanisms import GRAVITY, floating_arm, pendulum, random_state, slider
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-12}
@@ -122,6 +123,11 @@ def test_a_digital_controller_holds_its_forces_between_its_looks():
                       (0, 0.01), np.concatenate([q, qd]), rtol=1e-12, atol=1e-13).y[:, -1]
         q, qd = y[:2], y[2:]
     assert np.abs(found.q[-1] - q).max() < 1e-9
+    system = System("law", inputs={"q": 2, "qd": 2}, outputs={"tau": 2},
+                    output=lambda t, x, u, p: 10 * (np.array([0.5, -0.2]) - u.q) - u.qd)
+    same = simulate(arm, [0.0, 0.0], [0.0, 0.0], controller=system, control_period=0.01, until=0.3, **TIGHT)
+    assert np.abs(same.q[-1] - q).max() < 1e-9 and np.abs(same.tau[0] - [5.0, -2.0]).max() == 0.0
+    assert np.abs(same.q - found.q).max() < 1e-9 and np.abs(same.tau[:-1] - found.tau[:-1]).max() < 1e-8
 
 
 # Events
@@ -374,7 +380,7 @@ def test_events_that_are_no_numbers_are_named():
         assert several.status == "not finite" and "event 'late'" in several.message
     with pytest.raises(SignatureError, match="event 'wide' must be a number"):
         simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0, events=[Event("wide", lambda t, q, qd: q)])
-    for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3))):
+    for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3)), lambda t, q, qd: (q, np.zeros((2, 1)))):
         with pytest.raises(SignatureError, match="effect of event 'floor'"):
             simulate(slider(), [1.0], [0.0], until=1.0,
                      events=[Event("floor", lambda t, q, qd: q[0], "falling", "record", effect)])

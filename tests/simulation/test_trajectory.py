@@ -323,7 +323,7 @@ def test_a_controlled_mechanism_has_joints_and_the_blocks_of_its_law():
 
 def test_the_former_name_of_trajectories_of_systems_warns():
     from cayley.systems import trajectory
-    with pytest.warns(DeprecationWarning, match="is now called `Trajectory`"):
+    with pytest.warns(DeprecationWarning, match="is now called `cayley.systems.trajectory.Trajectory`"):
         assert trajectory.SystemTrajectory is Trajectory
 
 

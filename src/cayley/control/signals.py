@@ -219,10 +219,11 @@ def is_within(wanted: Array, limits: Array) -> Scalar:
     return np.prod(where(abs(wanted) <= limits, 1.0, 0.0))
 
 
-def digital(law: System, period: float, *, late: int = 0, name: str | None = None) -> System:
-    """The law sampled each `period` [s], the first time after one, with outputs `late` periods later. It has the ports
-    and parameters of the law, and besides its memory the states `clock` and `held_<output>` (late + 1, size), the
-    oldest last: what goes out before the first look, zero if a start does not give it.
+def digital(law: System, period: float, *, late: int = 0, at_once: bool = False, name: str | None = None) -> System:
+    """The law sampled each `period` [s], the first time after one, or where it starts if `at_once`, with outputs `late`
+    periods later. It has the ports and parameters of the law, and besides its memory the states `clock` and
+    `held_<output>` (late + 1, size), the oldest last: what goes out before the first look, zero if a start does not
+    give it.
 
     A look that would give what is not finite leaves what was held before.
 
@@ -259,7 +260,7 @@ def digital(law: System, period: float, *, late: int = 0, name: str | None = Non
 
     still = {block: np.zeros(given.tangent) for block, given in {**memory, **held}.items()}
     return System(
-        name or f"{law.name}, digital", state={**memory, "clock": Block((), "s", default=0.0), **held},
+        name or f"{law.name}, digital", state={**memory, "clock": Block((), "s", default=period * at_once), **held},
         inputs=law.inputs, outputs=law.outputs, parameters=law.parameters, acts=law.acts,
         derivative=lambda t, x, u, p: {"clock": 1.0, **still},
         output=lambda t, x, u, p: {output: x[f"held_{output}"][-1] if port.shape == (port.size,) else

@@ -25,7 +25,6 @@ from cayley.simulation.mechanism_motion import mechanism_motion
 from cayley.systems.adaptive.driving import Driving, Held, InputLike
 from cayley.systems.adaptive.events import Event
 from cayley.systems.adaptive.simulate import METHODS, run_of
-from cayley.systems.arguments import given_parameters
 from cayley.systems.joining.connect import connect
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
@@ -46,12 +45,12 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
 
     Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), a kernel with inputs of these names,
     whose other inputs are `parameters`, or a system, as the laws of `arm.control` are, whose inputs and parameters they
-    are. It is evaluated wherever the integrator looks, or, with a `control_period` [s],
-    at its multiples and held between; the samples are then at these times. Dry friction holds joints at rest:
-    `happened` says when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the
-    frame ("body") or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and
-    unit quaternion (7) in the world, its twist (v; w) (6) in its own axes and the derivative of that, as a floating
-    base has them (`pose_spline` makes one); the motion is that relative to the root, and so are energy and work.
+    are. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at the start and each period
+    after it, and held between; the samples are then at these times. Dry friction holds joints at rest: `happened` says
+    when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the frame ("body")
+    or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and unit quaternion
+    (7) in the world, its twist (v; w) (6) in its own axes and the derivative of that, as a floating base has them
+    (`pose_spline` makes one); the motion is that relative to the root, and so are energy and work.
 
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
     stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.
@@ -75,13 +74,12 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     acting = acting_inputs(tree, wrenches or {}, base)
     system = mechanism_system(tree, tuple(wrenches or ()), axes, base_motion=base is not None, limits=limits)
     if isinstance(controller, System):
-        driving, own = _driven_by(system, controller, given, acting, control_period)
+        driving = _driven_by(system, controller, given, acting, control_period)
         events = [_of_mechanism(event) for event in ((events,) if isinstance(events, Event) else events)]
     else:
-        driving = Driving(system, {"tau": _forces(tree, tau, controller, given, control_period, begin), **acting})
-        own = {}
-    run = run_of(driving, own, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
-                 atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
+        driving = Driving(system, {"tau": _forces(tree, tau, controller, given, control_period, begin), **acting}, {})
+    run = run_of(driving, until=until, times=times, start=start, events=events, method=method, rtol=rtol, atol=atol,
+                 max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     if run.instants is None and control_period is not None and control_period > 0:
         run.instants = _ticks(start, run.end, control_period)
     run.mechanism = mechanism_motion(tree)
@@ -113,18 +111,17 @@ def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, give
 
 
 def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mapping[str, Wrench],
-               period: float | None) -> tuple[Driving, dict[str, Array]]:
+               period: float | None) -> Driving:
     """The loop of a mechanism and a law that is a system, with what drives its inputs, and the parameters of the law.
     """
-    loop = connect(arm, law if period is None else digital(law, period))
+    loop = connect(arm, law if period is None else digital(law, period, at_once=True))
     values = {name: partial(_of_joints, value) if callable(value) else value
               for name, value in {**acting, **{n: v for n, v in given.items() if n in loop.inputs}}.items()}
     missing = [name for name, port in loop.ports.items() if name not in values and port.default is None]
     if missing:
         raise SignatureError(f"{law.name} takes the input {missing[0]!r}, a number or a function of (t, q, qd): give "
                              f"it by name, parameters={{{missing[0]!r}: ...}}")
-    own = {name: value for name, value in given.items() if name not in loop.inputs}
-    return Driving(loop, values), given_parameters(loop, own, loop.parameters)
+    return Driving(loop, values, {name: value for name, value in given.items() if name not in loop.inputs})
 
 
 def _of_joints(function: Callable[..., Result], t: float, q: Array, qd: Array, *_: Array) -> Result:

@@ -27,7 +27,7 @@ from cayley.model.spring_kinds import BacklashSpring
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
 from cayley.simulation.simulate import simulate
-from cayley.systems import Block, connect
+from cayley.systems import connect
 from cayley.systems.trajectory import Trajectory
 
 
@@ -126,8 +126,7 @@ def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None
         controller = through_springs(plant, controller, measured=made.measured, joints=loose)
     given = law.nominal_inputs(feedback=feedback)
     if control_period is not None:
-        controller = digital(controller, control_period)  # with the first look at the start:
-        controller = replace(controller, state={**controller.state, "clock": Block((), "s", default=control_period)})
+        controller = digital(controller, control_period, at_once=True)
         given |= made.sensors.draws(tree.nv, control_period, instants[0])
     # High gains and teeth are stiff, forces that are held between looks are not; and nothing between samples is stepped
     # over.

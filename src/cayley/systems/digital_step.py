@@ -13,15 +13,15 @@ import numpy as np
 
 from cayley.compiler.c.c_memory import Part, source_with_memory
 from cayley.compiler.c.c_source import CSource, c_source
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.derivatives.iterated_steps import named_kernel
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.precision import PRECISION, dtype_name
-from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import DTypeLike, Scalar
+from cayley.compiler.typing import DTypeLike
 from cayley.errors import UnsupportedError
 from cayley.systems.system import System
-from cayley.systems.text_kernels import outputs_depend_on_time
+from cayley.systems.text_kernels import outputs_depend_on_time, text_arguments
 
 
 def digital_step(system: System) -> Kernel:
@@ -36,34 +36,27 @@ def digital_step(system: System) -> Kernel:
 def _made(system: System) -> Kernel:
     remembers = bool(system.blocks)
     timed = system.is_timed or outputs_depend_on_time(system)
-    shapes: dict[str, tuple[int, ...]] = {
-        **({"t": ()} if timed else {}), **({"x": (system.layout.size,)} if remembers else {}),
-        **{name: port.shape for name, port in system.ports.items()}, **({"h": ()} if remembers else {})}
+    memory: dict[str, tuple[int, ...]] = {"x": (system.layout.size,)} if remembers else {}
+    shapes = {**({"t": ()} if timed else {}), **memory, **{name: port.shape for name, port in system.ports.items()},
+              **({"h": ()} if remembers else {})}
     results = {name: port.shape for name, port in system.output_ports.items()}
     taken = [name for name in ("t", "x", "h") if name in system.ports or name in results]
     if taken:
         raise UnsupportedError(f"{system.name} has a port {taken[0]!r}, which is a word of the step: rename it")
 
-    def text(*arguments: Scalar) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
-        given = dict(zip(shapes, arguments, strict=True))
-        t = given.get("t", 0.0)
-        x = system.layout.state(given["x"]) if remembers else system.layout.state(np.zeros(0))
-        u = system.input_record({name: given[name] for name in system.ports})
-        p = system.parameter_record({})
+    def text(given: dict[str, Any]) -> tuple[Any, ...]:
+        t, x, u, p = text_arguments(system, {"x": np.zeros(0), **given, **{f"u.{n}": given[n] for n in system.ports}})
         found = tuple(system.values(t, x, u, p).values())
         if remembers:
             rates = system.tangents(t, x, u, p)
             h = where(np.isfinite(given["h"]), given["h"], 0.0)  # a period that is no number must not spoil the memory
             moved = system.layout.stepped(x, {name: h * rate for name, rate in rates.items()})
             found = (*found, system.layout.vector(x.replaced(moved)))
-        return found if len(found) > 1 else found[0]
+        return found
 
-    every = [*results.values(), *([(system.layout.size,)] if remembers else [])]
-    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, every))}"
     text.__doc__ = "\n".join(filter(None, (system.about, _parameters(system))))
     units = {name: port.unit for name, port in (*system.ports.items(), *system.output_ports.items())}
-    return kernel(signature, name="step", inputs=list(shapes), outputs=(*results, *(["x"] if remembers else [])),
-                  units={"t": "s", "h": "s, the period", **units})(text)
+    return named_kernel(text, shapes, results | memory, "step", units={"t": "s", "h": "s, the period", **units})
 
 
 def _parameters(system: System) -> str:

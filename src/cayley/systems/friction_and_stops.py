@@ -43,6 +43,10 @@ class Stop:
         """The gap at which it is touched."""
         return TOUCHING * max(1.0, abs(self.limit))
 
+    def gap(self, q: Array) -> Scalar:
+        """How far coordinates are from the stop."""
+        return self.n * (q[self.coordinate] - self.limit)
+
 
 @dataclass(frozen=True, eq=False)
 class FrictionAndStops(HoldsFunctions):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,10 +17,9 @@ from cayley.compiler.algebras.foreign_symbols import rollout_numbers
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, check_known
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
-from cayley.wording import did_you_mean
 
 Name = TypeVar("Name")
 Blocks: TypeAlias = dict[str, np.ndarray]  # a state by the names of its blocks
@@ -38,6 +37,10 @@ class State(Record):
     def is_in(self, mode: str, word: str) -> Scalar:
         """True where the mode has the value of this name."""
         return self[mode] == mode_number(self._modes, mode, word)
+
+    def is_during(self, modes: Mapping[str, str]) -> Scalar:
+        """True where all these modes have the values of these names."""
+        return reduce(np.logical_and, [self.is_in(mode, word) for mode, word in modes.items()], np.True_)
 
     def replaced(self, values: Mapping[str, Any]) -> State:
         return State(self._whose, self._values | dict(values), self._modes)
@@ -168,11 +171,7 @@ class Layout:
                 raise SignatureError(f"the state of {self.whose} consists of {', '.join(names) or 'nothing'}: give a "
                                      "dictionary with these names")
             x = {names[0]: x}
-        unknown = [name for name in x if name not in names]
-        if unknown:
-            others = f"; it has {', '.join(names) or 'none'}"
-            advice = did_you_mean(unknown[0], names, otherwise=others)
-            raise SignatureError(f"{self.whose} has no state {unknown[0]!r}{advice}")
+        check_known(x, names, f"{self.whose} has no state")
         x = {name: np.full(block.shape, block.default) for name, block in self.blocks.items()
              if block.default is not None} | {name: x[name] for name in x}
         missing = [name for name in self.blocks if name not in x]

@@ -92,10 +92,9 @@ def as_ports(given: Mapping[str, PortLike]) -> dict[str, Port]:
 
 def as_blocks(given: Mapping[str, BlockLike], whose: str) -> dict[str, Block]:
     """The blocks of a state, each velocity with the tangents of what it moves."""
-    blocks = {}
-    for name, spec in given.items():
-        port = None if isinstance(spec, Block) else as_port(spec, name)
-        blocks[name] = spec if isinstance(spec, Block) else Block(port.shape, port.unit)  # type: ignore[union-attr]
+    ports = as_ports({name: spec for name, spec in given.items() if not isinstance(spec, Block)})
+    blocks = {name: spec if isinstance(spec, Block) else Block(ports[name].shape, ports[name].unit)
+              for name, spec in given.items()}
     for name, block in blocks.items():
         if block.velocity is None:
             continue

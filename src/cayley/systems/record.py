@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cayley.compiler.typing import Array
-from cayley.errors import SignatureError
-from cayley.wording import did_you_mean
+from cayley.errors import SignatureError, check_known
 
 
 class NoSuchValue(SignatureError, AttributeError):
@@ -31,9 +30,7 @@ class Record:
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._values:
-            others = f"; there are {', '.join(self._values) or 'none'}"
-            advice = did_you_mean(name, self._values, otherwise=others)
-            raise SignatureError(f"the {self._whose} have no {name!r}{advice}")
+            check_known([name], self._values, f"the {self._whose} have no", "there are")
         return self._values[name]
 
     def __getattr__(self, name: str) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, check_known
 from cayley.systems.layout import Layout, State, StateLike
 from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
 from cayley.systems.record import Record
@@ -221,9 +221,8 @@ class System(HoldsFunctions):
         >>> lag.with_parameters({"T": 0.5}).parameters
         {'T': array(0.5)}
         """
+        check_known(values, self.parameters, f"{self.name} has no parameter")
         for name, value in values.items():
-            if name not in self.parameters:
-                raise SignatureError(f"{self.name} has no parameter {name!r}{did_you_mean(name, self.parameters)}")
             if np.shape(value) not in ((), np.shape(self.parameters[name])):
                 raise SignatureError(f"the parameter {name!r} of {self.name} has the shape "
                                      f"{np.shape(self.parameters[name])}, or is one number for all, not "
@@ -324,7 +323,9 @@ class System(HoldsFunctions):
 
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
         last digit of the time, and `events` are watched for. The result says in `status` how it ended."""
-        from cayley.systems.adaptive.simulate import simulate
-        return simulate(self, x, until=until, times=times, start=start, inputs=inputs, parameters=parameters,
-                        events=events, method=method, rtol=rtol, atol=atol, max_step=max_step, max_events=max_events,
-                        max_evaluations=max_evaluations, progress=progress)
+        from cayley.systems.adaptive.driving import Driving
+        from cayley.systems.adaptive.simulate import first_state, run_of
+        driving = Driving(self, inputs or {}, parameters or {})
+        run = run_of(driving, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
+                     atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
+        return run.go(first_state(driving, x, run.t), progress)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.derivatives.iterated_steps import named_kernel
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.tracing.graph import ancestors
@@ -41,13 +42,10 @@ def text_kernel(system: System, text: Callable[..., tuple[Any, ...]], results: l
     others = more or {}
     shapes = {n: shape for n, shape in {**text_shapes(system), **others}.items() if timed or n != "t"}
 
-    def flat(*arguments: Scalar) -> Scalar:
-        given = dict(zip(shapes, arguments, strict=True))
-        found = text(*text_arguments(system, given), *[given[n] for n in others])
-        return found if len(found) > 1 else found[0]
+    def by_name(given: dict[str, Any]) -> tuple[Any, ...]:
+        return text(*text_arguments(system, given), *[given[n] for n in others])
 
-    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, results))}"
-    return kernel(signature, name=name, inputs=list(shapes))(flat)
+    return named_kernel(by_name, shapes, results, name)
 
 
 @kept_with_owner

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -15,6 +14,7 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.lazy_names import former_names
 from cayley.showing import Pictured, Player, maker
 from cayley.systems.layout import State
 from cayley.systems.system import System
@@ -387,10 +387,4 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         return f"<trajectory: {many}{self.name}, {self.vectors.shape[-2]} samples, {span}, {self.status}>"
 
 
-def __getattr__(name: str) -> type:
-    """The former name of `Trajectory`, for one version."""
-    if name != "SystemTrajectory":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn("`SystemTrajectory` is now called `Trajectory`; the former name goes with the next version",
-                  DeprecationWarning, stacklevel=2)
-    return Trajectory
+__getattr__ = former_names(__name__, {"SystemTrajectory": "Trajectory"})

@@ -22,9 +22,11 @@ from cayley.compiler.typing import Array, Scalar
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def named_kernel(text: Callable[[dict[str, Any]], tuple[Any, ...]], shapes: Shapes, results: Shapes, name: str, *,
-                 shared: bool = False) -> Kernel:
-    """The kernel of a text that takes its arguments by name, in one dictionary, and gives a tuple of results.
+def named_kernel(text: Callable[[dict[str, Any]], tuple[Any, ...]], shapes: Shapes,
+                 results: Shapes | Sequence[tuple[int, ...]], name: str, *, shared: bool = False,
+                 units: Mapping[str, str] | None = None) -> Kernel[Any]:
+    """The kernel of a text that takes its arguments by name, in one dictionary, and gives a tuple of results, whose
+    shapes are given by name, or in their order.
 
     >>> named_kernel(lambda given: (given["a"] @ given["b"],), {"a": (2,), "b": (2,)}, {"c": ()}, "product")
     <kernel product (2),(2)->()>
@@ -33,8 +35,12 @@ def named_kernel(text: Callable[[dict[str, Any]], tuple[Any, ...]], shapes: Shap
         found = text(dict(zip(shapes, arguments, strict=True)))
         return found if len(found) > 1 else found[0]
 
-    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, results.values()))}"
-    return kernel(signature, name=name, inputs=list(shapes), outputs=list(results), shared=shared)(flat)
+    flat.__doc__ = text.__doc__
+    named = results if isinstance(results, Mapping) else None
+    every = results if named is None else named.values()
+    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, every))}"
+    return kernel(signature, name=name, inputs=list(shapes), outputs=None if named is None else list(named),
+                  shared=shared, units=units)(flat)
 
 
 def tangent_steps(step: Kernel, shapes: Shapes, by: Mapping[str, str], changing: Sequence[str], name: str) -> Iterated:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import combinations
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.solving.strongly_connected import strongly_connected
 from cayley.compiler.tracing.graph import Node, apply, is_constant
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
@@ -295,7 +296,8 @@ def block_order(pattern: Pattern) -> tuple[list[int], list[int]] | None:
     row_of = _matched(pattern)
     if row_of is None:
         return None
-    columns = [column for block in reversed(_blocks([pattern[row] for row in row_of])) for column in sorted(block)]
+    needs = {column: pattern[row] for column, row in enumerate(row_of)}
+    columns = [column for block in reversed(strongly_connected(needs)) for column in sorted(block)]
     return [row_of[column] for column in columns], columns
 
 
@@ -316,33 +318,6 @@ def _matched(pattern: Pattern) -> list[int] | None:
         if row not in row_of.values() and not find(row, set()):
             return None
     return [row_of[column] for column in range(len(pattern))]
-
-
-def _blocks(needs: Pattern) -> list[list[int]]:
-    """The sets of places that need each other, those that need no other set first."""
-    number: dict[int, int] = {}
-    oldest: dict[int, int] = {}
-    waiting: list[int] = []
-    found: list[list[int]] = []
-    clock = count()
-
-    def visit(place: int) -> None:
-        number[place] = oldest[place] = next(clock)
-        waiting.append(place)
-        for other in needs[place]:
-            if other not in number:
-                visit(other)
-            if other in waiting:
-                oldest[place] = min(oldest[place], oldest[other])
-        if oldest[place] == number[place]:
-            start = waiting.index(place)
-            found.append(waiting[start:])
-            del waiting[start:]
-
-    for place in range(len(needs)):
-        if place not in number:
-            visit(place)
-    return found
 
 
 def parity(order: Sequence[int]) -> int:

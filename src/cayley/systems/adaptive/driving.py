@@ -10,10 +10,10 @@ import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, check_known
+from cayley.systems.arguments import given_parameters
 from cayley.systems.layout import Blocks
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
 
 InputLike: TypeAlias = ArrayLike | Callable[..., ArrayLike]  # numbers, or a function of (t, *blocks)
 
@@ -39,35 +39,34 @@ class Held:
         self._function = function
         self._period = period
         self._start = start
-        self._looks = [(-np.inf, np.full(shape, np.nan))]  # when, and what was then held
+        self._looks = [np.full(shape, np.nan)]  # and after it what each look has found
 
     def __call__(self, t: float, *blocks: Array) -> Array:
-        return self._looks[-1][1]
+        return self._looks[-1]
 
     def next_tick(self, t: float, x: Blocks) -> float:
-        """Look at the state, and say until when the value is held."""
-        done = np.floor((t - self._start) / self._period + 1e-9)
-        if t - (self._start + done * self._period) < 1e-9 * self._period or len(self._looks) == 1:
-            self._looks.append((t, np.array(self._function(t, *x.values()), dtype=float)))
-        return self._start + (done + 1) * self._period
+        """Look at the state, if it is time, and say until when the value is held."""
+        looks = self._until(t)
+        if looks == len(self._looks):
+            self._looks.append(np.array(self._function(t, *x.values()), dtype=float))
+        return self._start + looks * self._period
 
     def along(self, t: Array) -> Array:
         """The values (samples, *shape) that were held at some times."""
-        when = [look for look, _ in self._looks]
-        which = np.searchsorted(when, t + 1e-9 * self._period, side="right") - 1
-        return np.array([self._looks[k][1] for k in which])
+        return np.array(self._looks)[np.minimum(self._until(t), len(self._looks) - 1)]
+
+    def _until(self, t: Array | float) -> Scalar:
+        """How many looks there are until a time, itself included."""
+        return np.floor((t - self._start) / self._period + 1e-9).astype(int) + 1
 
 
 class Driving:
-    """The inputs of a system: each a number, an array, or a function `f(t, *blocks)`."""
+    """The inputs of a system, each a number, an array, or a function `f(t, *blocks)`, and its parameters."""
 
-    def __init__(self, system: System, given: Mapping[str, InputLike]) -> None:
+    def __init__(self, system: System, given: Mapping[str, InputLike], parameters: Mapping[str, ArrayLike]) -> None:
         self.system = system
-        unknown = [name for name in given if name not in system.inputs]
-        if unknown:
-            others = f"; it has {', '.join(system.inputs) or 'none'}"
-            raise SignatureError(f"{system.name} has no input {unknown[0]!r}"
-                                 f"{did_you_mean(unknown[0], system.inputs, otherwise=others)}")
+        self.parameters = given_parameters(system, parameters, system.parameters)
+        check_known(given, system.inputs, f"{system.name} has no input")
         self._given: dict[str, Any] = {}
         for name, port in system.ports.items():
             if name not in given and port.default is None:
@@ -96,10 +95,6 @@ class Driving:
         found = [self.at(float(now), state) for now, state in zip(t, x, strict=True)]
         return {name: given.along(t) if isinstance(given, Held) else np.array([values[name] for values in found])
                 for name, given in self._given.items()}
-
-    def called(self, name: str) -> str:
-        """An input in a sentence."""
-        return "the joint forces" if name == "tau" else f"the input {name!r}"
 
     def _checked(self, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float)

@@ -5,7 +5,8 @@ the steps are short enough to see when these reactions reach their bounds, thoug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class MovingSystem:
     """A system, with what drives it and values for its parameters. States x are vectors (smooth) in the present
     `modes`, or (size) in modes of their own; y are those of a solver."""
 
-    def __init__(self, driving: Driving, parameters: Mapping[str, Array], modes: Array) -> None:
+    def __init__(self, driving: Driving, modes: Array) -> None:
         self.system = driving.system
         self.driving = driving
         self.modes = modes
@@ -35,8 +36,7 @@ class MovingSystem:
         self.evaluations = 0
         self.held = Standstill(self.system, self.matrices) if any(
             part.possible for part in self.system.holds) else None
-        self._own = {n: np.asarray(parameters.get(n, value), dtype=float)
-                     for n, value in self.system.parameters.items()}
+        self._own = {n: value.astype(float) for n, value in driving.parameters.items()}
         self._timed = self.system.is_timed
         self._rubs = _rubs(self.system)
         self._slope = _slope(self.system)
@@ -95,19 +95,12 @@ class MovingSystem:
             slope[:self.smooth], reaction = self.held.resolved(t, self.coordinates(t, y), slope[:self.smooth])
         return np.concatenate([slope, reaction])
 
-    def reaction(self, t: float, y: Array) -> Array:
-        """The forces (n) that hold velocities at rest."""
-        return self.slope(t, y)[self.smooth + 1:]
-
     def matrices(self, t: float, x: Array) -> tuple[Array, Array]:
         """The inertia M (n, n) of the velocities that may be held, and the rows A (m, n) of their constraints."""
         found = self._called(matrices_kernel(self.system), t, x)
         return found if isinstance(found, tuple) else (found, np.zeros((0, len(found))))
 
     # What else is asked of a state
-
-    def guards(self, t: float, x: Array) -> Array:
-        return self._called(_guards(self.system), t, x)
 
     def energy(self, t: float, x: Array) -> float:
         return float(self._called(energy_kernel(self.system), t, x))
@@ -130,6 +123,32 @@ class MovingSystem:
 
     def check_constraints(self, t: float, x: Array, when: str) -> None:
         check_constraints(self.system, t, self.whole(x), self.driving.at(t, x).values(), self._own, when)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A solver's state at a time, and what is asked of it, each computed once."""
+
+    moving: MovingSystem
+    t: float
+    y: Array
+
+    @cached_property
+    def x(self) -> Array:
+        """The coordinates (smooth)."""
+        return self.moving.coordinates(self.t, self.y)
+
+    @cached_property
+    def guards(self) -> Array:
+        """Of all transitions, in their order."""
+        return self.moving._called(_guards(self.moving.system), self.t, self.x)
+
+    @cached_property
+    def reaction(self) -> Array:
+        """The forces (n) that hold velocities at rest; where they are not unique, those farthest from their bounds."""
+        held = self.moving.held
+        assert held is not None
+        return held.central(self.t, self.x, self.moving.slope(self.t, self.y)[self.moving.smooth + 1:])
 
 
 @kept_with_owner

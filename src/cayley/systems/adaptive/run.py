@@ -6,7 +6,7 @@ constant in a segment."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,10 +15,13 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, SingularityError
 from cayley.progress import PatientBar
+from cayley.sign_changes import happenings, loss
 from cayley.systems.adaptive.driving import Driving
-from cayley.systems.adaptive.events import Event, happenings, loss
-from cayley.systems.adaptive.moving_system import MovingSystem
-from cayley.systems.adaptive.standstill import FRICTION_WORDS
+from cayley.systems.adaptive.events import Event
+from cayley.systems.adaptive.moving_system import Look, MovingSystem
+from cayley.systems.adaptive.standstill import FRICTION_WORDS, Standstill
+from cayley.systems.friction_and_stops import Stop
+from cayley.systems.layout import State
 from cayley.systems.trajectory import Trajectory
 from cayley.systems.trajectory_parts import Dense, JointNames, Occurrence
 from cayley.systems.transitions import Transition
@@ -30,12 +33,25 @@ _SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an
 _TOUCHING = 1e-12  # what may be negative of what must not be
 
 
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A number that is watched for changes of its sign, `act` at them, or None where they are only recorded. `sign`: of
+    the direction, 0 of both; None of what must not become negative. `at_once`: one that starts from zero happens.
+    `during`: the modes in which it is watched."""
+
+    name: str
+    value: Callable[[Look], float]
+    act: Callable[[], None] | None
+    sign: int | None = None
+    at_once: bool = False
+    during: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass
 class AdaptiveRun:
     """A simulation on its way."""
 
     driving: Driving
-    parameters: Mapping[str, Array]
     events: tuple[Event, ...]
     instants: Array | None
     t: float
@@ -62,7 +78,7 @@ class AdaptiveRun:
 
     def _begin(self, x: Array) -> None:
         smooth = self.system.layout.smooth
-        self.moving = MovingSystem(self.driving, self.parameters, x[smooth:])
+        self.moving = MovingSystem(self.driving, x[smooth:])
         reason = self.moving.explained(x)
         if reason is not None:
             raise SingularityError(reason)
@@ -71,7 +87,12 @@ class AdaptiveRun:
         self._counted = 0
         self.y = self.moving.joined(x[:smooth], 0.0)
         self._released: Mapping[int, float] = {}
-        self._at_zero: list[Any] = []
+        self._at_zero: list[Watched] = []
+        self._passing = [
+            *[Watched(event.name, partial(_event_value, event), None if event.only_recorded else partial(
+                self._act_on_event, event), event.sign) for event in self.events],
+            *[Watched(each.name, partial(_guard, k), partial(self._change, each), each.sign, each.sign != 0,
+                      each.during) for k, each in enumerate(self.system.transitions)]]
         self._keep() if self.instants is None else self._keep_until(self.t, lambda _: self.y)
 
     def _go_on(self) -> None:
@@ -100,11 +121,11 @@ class AdaptiveRun:
             for name in struck:
                 self._occurred(name, "impact")
             if struck:
+                self._released = {}
                 self._jump(x)
             slope = partial(self.moving.free, self.t, np.append(x, 0.0))
             for name, word in held.settle(self.t, x, slope, self._released):
                 self._occurred(name, word)
-            self._released = {}
         if not np.isfinite(self.moving.slope(self.t, self.y)).all():
             self._diagnose("the derivative is not finite")
         return not self.status
@@ -113,8 +134,10 @@ class AdaptiveRun:
         held = self.moving.held
         start = self.moving.joined(self._x, self._work)
         solver = self.make_solver(self.moving.slope, self.t, start, self._bound)
-        passing = [*self.events, *self._transitions()]
-        watched: list[Any] = [*passing, *(held.watched if held else ())]
+        passing = [what for what in self._passing if self._state.is_during(what.during)]
+        resting = [Watched("", partial(held.value, what), partial(self._let_go_or_stop, held, what))
+                   for what in held.watched] if held else []
+        watched = [*passing, *resting]
         before = self._values(watched, self.t, self.y)
         for event in self._at_zero:
             if event in watched:
@@ -147,23 +170,16 @@ class AdaptiveRun:
                                     f"{self.t:.6g}")
         return None
 
-    def _transitions(self) -> list[Transition]:
-        """The transitions that are watched in the present modes."""
-        names = {name: words[int(number)]
-                 for (name, words), number in zip(self.system.layout.modes.items(), self.moving.modes, strict=True)}
-        return [transition for transition in self.system.transitions
-                if all(names[mode] == word for mode, word in transition.during.items())]
-
-    def _happens(self, watched: list[Any], times: Array, looks: Array, dense: Scalar) -> bool:
+    def _happens(self, watched: list[Watched], times: Array, looks: Array, dense: Scalar) -> bool:
         """Deal with what happens inside the step, in its order; True if a new segment must be started."""
         found = sorted((at, k) for k, what in enumerate(watched)
-                       for at in self._instants(what, times, looks[:, k], dense))
-        acting = next((at for at, k in found if not _only_recorded(watched[k])), np.inf)
+                       for at in self._instants(what, what.sign, times, looks[:, k], dense))
+        acting = next((at for at, k in found if watched[k].act), np.inf)
         now = []
         for at, k in found:
             if at < acting or _same(at, acting):
                 now += [watched[k]] if _same(at, acting) else []
-                if _only_recorded(watched[k]):
+                if watched[k].act is None:
                     self._occurred(watched[k].name, "recorded", at)
                 if self.status:  # a storm
                     acting = min(acting, at)
@@ -172,42 +188,41 @@ class AdaptiveRun:
             return False
         self._advance(acting, dense(acting), dense)
         for what in now:
-            self._act(what)
+            if what.act is not None:
+                what.act()
         self._at_zero = [
-            what for k, what in enumerate(watched) if isinstance(what, (Event, Transition)) and (what in now or any(
-                _same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense)))]
+            what for k, what in enumerate(watched) if what.sign is not None and (what in now or any(
+                _same(at, acting) for at in self._instants(what, 0, times, looks[:, k], dense)))]
         return True
 
-    def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:  # noqa: ANN401 (an event or a transition of either kind)
-        if isinstance(what, (Event, Transition)):
-            return self._changes(what, what.sign, times, values, dense)
-        at = loss(partial(self._value, what, dense), times, values, _TOUCHING)
+    def _instants(self, what: Watched, sign: int | None, times: Array, values: Array, dense: Scalar) -> list[float]:
+        """When a number changes its sign in the step."""
+        def value(t: float) -> float:
+            return what.value(Look(self.moving, t, dense(t)))
+
+        if sign is not None:
+            return happenings(value, times, values, sign, at_once=self.steps == 1 and what.at_once)
+        at = loss(value, times, values, _TOUCHING)
         return [] if at is None else [at]
 
-    def _changes(self, what: Event | Transition, sign: int, times: Array, values: Array, dense: Scalar) -> list[float]:
-        at_once = self.steps == 1 and isinstance(what, Transition) and what.sign != 0
-        return happenings(partial(self._value, what, dense), times, values, sign, at_once=at_once)
-
-    def _act(self, what: Any) -> None:  # noqa: ANN401 (an event or a transition of either kind)
-        if isinstance(what, Event):
-            self._act_on_event(what)
-        elif isinstance(what, Transition):
-            if what in self._transitions():  # another at this instant may have changed the mode
-                self._change(what, self.moving.whole(self._x))
+    def _let_go_or_stop(self, held: Standstill, what: Stop | int) -> None:
+        """A velocity that was held is let go, one that slid stands still, or a limit is reached."""
+        if isinstance(what, int):
+            self._released = {**self._released, what: held.direction(what, Look(self.moving, self.t, self.y))}
+        elif what in held.ends:
+            self._occurred(what.name, "end")
+            self._finish("limit", f"joint {what.name} was reached at t = {self.t:.9g}")
         else:
-            assert self.moving.held is not None
-            changed, released, end = self.moving.held.act(what, self.t, self._x,
-                                                          self.moving.reaction(self.t, self.y))
-            self._released = {**self._released, **released}
-            if changed is not None:
-                self._jump(changed)
-            if end is not None:
-                status, name, message = end
-                self._occurred(name, "end")
-                self._finish(status, f"{message} at t = {self.t:.9g}")
+            self._released = {k: way for k, way in self._released.items() if k != what.column}
+            x = self._x
+            x[what.coordinate] = what.limit  # to the last digit
+            self._jump(x)
 
-    def _change(self, transition: Transition, x: Array) -> None:
+    def _change(self, transition: Transition) -> None:
         """The state (size) after a transition; the end, if there is none to which it leads."""
+        if not self._state.is_during(transition.during):  # another at this instant may have changed the mode
+            return None
+        x = self.moving.whole(self._x)
         self._occurred(transition.name, "transition", counted=transition.counted)
         smooth = self.moving.smooth
         after = self.moving.jumped(transition, self.t, x)
@@ -220,8 +235,6 @@ class AdaptiveRun:
         return self._look_for_storm(transition.name) if transition.counted else None
 
     def _act_on_event(self, event: Event) -> None:
-        if _only_recorded(event):
-            return
         self._occurred(event.name, "end" if event.action == "end" else "effect")
         if event.effect is not None:
             self._jump(self._effect(event, self._x))
@@ -238,43 +251,21 @@ class AdaptiveRun:
                 "or use what can rest in the end: modes, or the limits of joints")
 
     def _effect(self, event: Event, x: Array) -> Array:
-        names = list(self.system.blocks)
-        returned = ", ".join(names)
-        given = event.effect(self.t, *self.system.layout.parts(x).values())  # type: ignore[misc]
+        layout = replace(self.system.layout, whose=f"the effect of event {event.name!r}", modes={})
+        given = event.effect(self.t, *layout.parts(x).values())  # type: ignore[misc]
         try:
-            found = [np.asarray(part, dtype=float) for part in (given if len(names) > 1 else [given])]
-            after = dict(zip(names, found, strict=True))
+            after = dict(zip(layout.blocks, given if len(layout.blocks) > 1 else [given], strict=True))
         except (TypeError, ValueError) as error:
-            raise SignatureError(f"the effect of event {event.name!r} must return ({returned}): {error}") from error
-        for name, block in self.system.blocks.items():
-            if after[name].shape != block.shape:
-                raise SignatureError(f"the effect of event {event.name!r} returned {name} of the shape "
-                                     f"{after[name].shape}, not {block.shape}")
-            block.manifold.check(after[name], f"the effect of event {event.name!r}: {name}")
-        vector = self.system.layout.vectors(after)
+            raise SignatureError(f"{layout.whose} must return ({', '.join(layout.blocks)}): {error}") from error
+        vector = layout.vectors(layout.given(after))
+        if vector.ndim > 1:
+            raise SignatureError(f"{layout.whose} must return one state, not {vector.shape[:-1]} of them")
         self.moving.check_constraints(self.t, vector, f"the effect of event {event.name!r} returned")
         return vector
 
-    # What is watched
-
-    def _values(self, watched: Sequence[Any], t: float, y: Array) -> Array:
-        x = self.moving.coordinates(t, y)
-        held = self.moving.held
-        guards = {}
-        if any(isinstance(what, Transition) for what in watched):
-            guards = dict(zip(map(id, self.system.transitions), self.moving.guards(t, x), strict=True))
-        found = []
-        for what in watched:
-            if isinstance(what, Event):
-                found.append(what.value(t, *self.system.layout.parts(x).values()))
-            elif held is not None and not isinstance(what, Transition):
-                found.append(held.value(what, t, x, lambda: self.moving.reaction(t, y)))
-            else:
-                found.append(guards[id(what)])
-        return np.array(found)
-
-    def _value(self, what: Any, dense: Scalar, t: float) -> float:  # noqa: ANN401 (an event or a transition of either kind)
-        return float(self._values([what], t, dense(t))[0])
+    def _values(self, watched: Sequence[Watched], t: float, y: Array) -> Array:
+        look = Look(self.moving, t, y)
+        return np.array([what.value(look) for what in watched])
 
     # The state
 
@@ -282,6 +273,10 @@ class AdaptiveRun:
     def _x(self) -> Array:
         """The coordinates (smooth) here and now."""
         return self.moving.coordinates(self.t, self.y)
+
+    @property
+    def _state(self) -> State:
+        return self.system.layout.state(self.moving.whole(self.y[:self.moving.smooth]))
 
     @property
     def _work(self) -> float:
@@ -295,12 +290,14 @@ class AdaptiveRun:
             before = self._x if left is None else left
             work = work + self.moving.energy(self.t, x) - self.moving.energy(self.t, before)
         self.y = self.moving.joined(x, work)
-        if self.kept and _same(self.kept[-1][0], self.t):
+        if self.kept and self.t - self.kept[-1][0] <= _SAME * max(1.0, abs(self.t)):
             self.kept[-1] = (self.kept[-1][0], self.y, self.moving.modes)
 
     def _advance(self, t: float, y: Array, dense: Scalar) -> None:
         self.pieces.append((self.t, dense, self.moving.modes))
         self._bar.reached(t - self._began)
+        if t - self.t > _SAME * max(1.0, abs(t)):
+            self._released = {}  # else what is let go within rounding of the same instant stays so, one after the other
         self.t, self.y = float(t), self.moving.cleaned(float(t), y)
         if self.instants is None:
             self._keep() if self.t > self.kept[-1][0] else None
@@ -344,7 +341,8 @@ class AdaptiveRun:
                 "step too small", f"the tolerances cannot be met at t = {self.t:.9g}: {said} Forces may jump or grow "
                 "without bound there")
         culprits = [name for name, value in self.driving.at(self.t, x).items() if not np.isfinite(value).all()]
-        culprit = f", because of {self.driving.called(culprits[0])}" if culprits else self._undefined()
+        names = ["the joint forces" if name == "tau" else f"the input {name!r}" for name in culprits]
+        culprit = f", because of {names[0]}" if names else self._undefined()
         return self._finish(
             "not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the "
             f"derivatives are not finite{culprit}")
@@ -377,10 +375,10 @@ class AdaptiveRun:
         if self.mechanism is not None:
             q = x[:, self.system.layout.places["q"]]
             self.status, self.message = self.mechanism.outcome(t, q, self.status, self.message)
+        facts = {**self.facts, "evaluations": self.moving.evaluations, "steps": self.steps}
         return Trajectory(
-            self.system, t, x, y[:, smooth], self.driving.along(t, x), self.parameters, self.status, self.message,
-            tuple(self.happened), facts={**self.facts, "evaluations": self.moving.evaluations, "steps": self.steps},
-            dense=dense, mechanism=self.mechanism)
+            self.system, t, x, y[:, smooth], self.driving.along(t, x), self.driving.parameters, self.status,
+            self.message, tuple(self.happened), facts=facts, dense=dense, mechanism=self.mechanism)
 
 
 def _same(one: float, other: float) -> bool:
@@ -388,5 +386,9 @@ def _same(one: float, other: float) -> bool:
     return abs(one - other) <= 4 * np.spacing(abs(other))
 
 
-def _only_recorded(what: Any) -> bool:  # noqa: ANN401 (an event or a transition of either kind)
-    return isinstance(what, Event) and what.action == "record" and what.effect is None
+def _event_value(event: Event, look: Look) -> float:
+    return event.value(look.t, *look.moving.system.layout.parts(look.x).values())
+
+
+def _guard(number: int, look: Look) -> float:
+    return float(look.guards[number])

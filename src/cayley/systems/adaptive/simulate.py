@@ -5,47 +5,37 @@ returned or restarted is brought back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.systems.adaptive.driving import Driving, InputLike
+from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
 from cayley.systems.adaptive.run import AdaptiveRun
-from cayley.systems.arguments import given_parameters
 from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
-from cayley.systems.system import System
-from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "gauss")
 
 
-def simulate(system: System, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None,
-             start: float = 0.0,
-             inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
-             events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
-             atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
-             progress: bool = True) -> Trajectory:
-    """The motion of a system; see `System.simulate`."""
-    own = given_parameters(system, parameters or {}, system.parameters)
-    driving = Driving(system, inputs or {})
+def first_state(driving: Driving, x: StateLike, t: float) -> Array:
+    """The state (size) from which a simulation starts at a time, checked."""
+    system = driving.system
     given = system.layout.given(x)
     if any(system.layout.batch(given).values()):
         raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
-    run = run_of(driving, own, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
-                 atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     first = system.layout.vectors(given)
-    check_constraints(system, run.t, first, driving.at(run.t, first).values(), own)
-    return run.go(first, progress)
+    check_constraints(system, t, first, driving.at(t, first).values(), driving.parameters)
+    return first
 
 
-def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | None, times: ArrayLike | None,
-           start: float, events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
+def run_of(driving: Driving, *, until: float | None, times: ArrayLike | None, start: float,
+           events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
            max_events: int, max_evaluations: int | None) -> AdaptiveRun:
     """A run, ready to go, with its options checked."""
     if (until is None) == (times is None):
@@ -65,8 +55,8 @@ def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | 
         if not isinstance(event, Event):
             raise ConventionError(f"an event is cayley.simulation.Event(name, function), not {shown(event)}")
     facts = {"method": method if isinstance(method, str) else method.__name__, "rtol": rtol, "atol": atol}
-    return AdaptiveRun(driving, parameters, watched, instants, start, end, max_events, max_evaluations,
-               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step), facts)
+    return AdaptiveRun(driving, watched, instants, start, end, max_events, max_evaluations,
+                       partial(solver, rtol=rtol, atol=atol, max_step=max_step), facts)
 
 
 def _solver(method: str) -> type:

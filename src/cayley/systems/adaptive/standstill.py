@@ -6,91 +6,32 @@ that slides. In a mode all forces are smooth. It ends when a velocity that slide
 reaches a bound; the next is found by solving for all velocities at rest together, as one that is let go changes what
 the others must bear. States are vectors of the smooth coordinates; `columns` are the velocities among them.
 
-Where constraints tie velocities together:
-    W = G^T G = N (N^T M N)^-1 N^T     what forces do to accelerations; N spans the velocities that they allow
+    W = G^T G = N (N^T M N)^-1 N^T     what forces do to accelerations; N spans the velocities that constraints allow
     a = a_free + W r                   r the reactions of the velocities that are held, within their bounds
-Such reactions are not unique, though the accelerations are. All are held as long as some reactions within the bounds
-hold them: those that are farthest from the bounds say how long. Which of them go is found from the minimum of
-r.W r / 2 + a_free.r within the bounds. Sources: Moreau 1966 (the principle); Stark & Parker 1995 (bounded least
-squares)."""
+Which velocities go is found from the minimum of r.W r / 2 + a_free.r within the bounds. Where constraints tie
+velocities together, the reactions are not unique, though the accelerations are. All are held as long as some reactions
+within the bounds hold them: those that are farthest from the bounds say how long. Sources: Moreau 1966 (the
+principle); Stark & Parker 1995 (bounded least squares)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
-from cayley.compiler.solving.complementarity import corrected
-from cayley.compiler.solving.rounding import least_singular
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array
 from cayley.systems.friction_and_stops import REST_SPEED, Stop
 from cayley.systems.layout import block_diagonal
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 
-
-@dataclass
-class Impacts:
-    """The stops of a system, whose coordinates are places in the state, and the restitution (n) of each velocity.
-
-    An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that
-    rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster
-    comes to an end. Source: Newton's law of restitution."""
-
-    stops: list[Stop]
-    restitution: Sequence[float]
-
-    def touches(self, stop: Stop, x: Array) -> bool:
-        """True if a state touches a stop."""
-        return bool(stop.n * (x[stop.coordinate] - stop.limit) <= stop.tolerance)
-
-    def any(self, x: Array, v: Array) -> bool:
-        """True if a state with the velocities v (n) strikes a stop."""
-        return any(stop.n * v[stop.column] < 0 and self.touches(stop, x) for stop in self.stops)
-
-    def hit(self, x: Array, v: Array, compliance: Array, held: Array) -> tuple[Array, list[Stop]]:
-        """Resolve all that touches: the velocity (n) after impacts, and the stops that were struck.
-
-        `compliance`: what impulses do to velocities (n, n), the inverse of the inertia matrix of an open tree.
-        `held`: the velocities (n) that rest; those at stops take part."""
-        struck: list[Stop] = []
-        for _ in range(2 * len(self.stops) + 1):
-            now = [s for s in self.stops if self.touches(s, x) and s.n * v[s.column] < 0]
-            if not now:
-                break
-            struck += now
-            others = [s for s in self.stops if held[s.column] and self.touches(s, x) and s not in now]
-            v = self._impact(v, compliance, now, others)
-        return v, struck
-
-    def _impact(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
-        """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
-        slowly."""
-        others = resting
-        slow = list[Stop]()
-        while True:
-            acting = [*struck, *others]
-            columns = [s.column for s in acting]
-            n = np.array([s.n for s in acting])
-            wanted = np.array([self._rebound(s.column, v) for s in struck] + [0.0 for _ in others])
-            impulse = _least(W[np.ix_(columns, columns)], wanted - v[columns], least_singular(len(v)) ** 2)
-            pulling = [
-                s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
-            after = v + W[:, columns] @ impulse
-            after[columns] = wanted
-            leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]
-            if not pulling and not leaving:
-                return after
-            slow += [] if pulling else leaving
-            others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
-
-    def _rebound(self, column: int, v: Array) -> float:
-        rebound = -self.restitution[column] * v[column]
-        return float(rebound) if abs(rebound) > REST_SPEED else 0.0
+if TYPE_CHECKING:
+    from cayley.systems.adaptive.moving_system import Look
 
 
 FRICTION_WORDS = ("stick", "slip")  # these happen so often that they do not count as events
@@ -100,33 +41,6 @@ _FAR = 1e6  # N, N m: what is as far from its bounds is as good as anything fart
 
 # At a time and a state: the inertia M (n, n), and the rows A (m, n) of the constraints
 Matrices = Callable[[float, Array], tuple[Array, Array]]
-
-
-class Act(NamedTuple):
-    """The reaction to a watched number that becomes negative: the state changes to `x`, columns are `released` in a
-    direction, or the simulation ends, for the reason (status, name, sentence)."""
-
-    x: Array | None = None
-    released: Mapping[int, float] = {}
-    end: tuple[str, str, str] | None = None
-
-
-@dataclass(frozen=True)
-class Sliding:
-    """A velocity in the direction in which it slides: it is watched for a standstill."""
-
-    column: int
-    direction: float
-
-
-@dataclass(frozen=True)
-class Stuck:
-    """How far the reaction that holds a velocity is from its bounds: it is watched until the velocity is let go."""
-
-    column: int
-
-
-Watched = Stop | Sliding | Stuck
 
 
 class Standstill:
@@ -141,12 +55,11 @@ class Standstill:
                                        for part in parts])
         self.friction = np.concatenate([part.friction for part in parts])
         self.names = [name for part in parts for name in part.names]
-        stops, self.ends = ([Stop(s.joint, places[part.position].start + s.coordinate, offset + s.column, s.limit, s.n)
-                             for part, offset in zip(parts, offsets, strict=False) for s in getattr(part, kind)]
-                            for kind in ("stops", "ends"))
-        restitutions = [part.restitution for part in parts for _ in part.names]
-        self.impacts_at = Impacts(stops, restitutions)
-        self.stops = stops
+        self.stops, self.ends = (
+            [replace(s, coordinate=places[part.position].start + s.coordinate, column=offset + s.column)
+             for part, offset in zip(parts, offsets, strict=False) for s in getattr(part, kind)]
+            for kind in ("stops", "ends"))
+        self._restitution = np.concatenate([np.full(len(part.names), part.restitution) for part in parts])
         self._bases = [part.basis for part in parts]
         self._offsets = offsets
         n = len(self.friction)
@@ -165,33 +78,27 @@ class Standstill:
         return -self.friction * self.sliding
 
     @property
-    def watched(self) -> list[Watched]:
-        """The numbers that end this mode when they become negative."""
+    def watched(self) -> list[Stop | int]:
+        """The ends of this mode: stops and limits, velocities that slide, whose stop is zero, and held velocities."""
         resting = [*self._at.values()]
         return [*self.ends, *[stop for stop in self.stops if stop not in resting],
-                *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
-                *[Stuck(int(k)) for k in np.flatnonzero(self.held)]]
+                *[Stop(self.names[k], int(self.columns[k]), k, 0.0, int(self.sliding[k]))
+                  for k in np.flatnonzero(self.sliding).tolist()], *np.flatnonzero(self.held).tolist()]
 
-    def value(self, what: Watched, t: float, x: Array, reaction: Callable[[], Array]) -> float:
-        """The number that is watched."""
+    def value(self, what: Stop | int, look: Look) -> float:
+        """The number that ends this mode when it becomes negative: a gap, or how far a reaction is from its bounds."""
         if isinstance(what, Stop):
-            return float(what.n * (x[what.coordinate] - what.limit))
-        if isinstance(what, Sliding):
-            return float(what.direction * x[self.columns[what.column]])
-        return self._slack(what.column, self._central(t, x, reaction()))
+            return float(what.gap(look.x))
+        return min(self._slack(what, look))
 
-    def act(self, what: Watched, t: float, x: Array, reaction: Array) -> Act:
-        """The reaction to a watched number that has become negative."""
-        if isinstance(what, Stuck):
-            return Act(released={what.column: self._direction(what.column, self._central(t, x, reaction))})
-        x = x.copy()
-        if isinstance(what, Sliding):
-            x[self.columns[what.column]] = 0.0
-        elif what in self.ends:
-            return Act(end=("limit", what.name, f"joint {what.name} was reached"))
-        else:
-            x[what.coordinate] = what.limit  # to the last digit, so that it touches
-        return Act(x)
+    def direction(self, k: int, look: Look) -> float:
+        """Where a held velocity goes when it is let go."""
+        below, above = self._slack(k, look)
+        return 1.0 if below < above else -1.0
+
+    def _slack(self, k: int, look: Look) -> tuple[float, float]:
+        """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
+        return float(look.reaction[k] - self._lower[k]), float(self._upper[k] - look.reaction[k])
 
     def cleaned(self, x: Array) -> Array:
         """The state with what is held at rest to the last digit."""
@@ -199,15 +106,46 @@ class Standstill:
         return x
 
     def impacts(self, t: float, x: Array) -> tuple[Array, list[str]]:
-        """The state after impacts at stops, and the names of the stops that were struck."""
+        """The state after impacts at stops, and the names of the stops that were struck.
+
+        An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those
+        that rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces
+        ever faster comes to an end. Source: Newton's law of restitution."""
         v = x[self.columns]
         if self.tied:
             v[np.abs(v) <= _STILL * (1.0 + np.abs(v).max())] = 0.0
-            x[self.columns] = v
-        if not self.impacts_at.any(x, v):
-            return x, []
-        x[self.columns], struck = self.impacts_at.hit(x, v, self._compliance(t, x), self.held)
+        touched = [stop for stop in self.stops if stop.gap(x) <= stop.tolerance]
+        struck: list[Stop] = []
+        for _ in range(2 * len(self.stops) + 1):
+            now = [stop for stop in touched if stop.n * v[stop.column] < 0]
+            if not now:
+                break
+            struck += now
+            G = self._roots(t, x)
+            v = self._hit(v, G.T @ G, now, [s for s in touched if self.held[s.column] and s not in now])
+        x[self.columns] = v
         return x, [stop.name for stop in struck]
+
+    def _hit(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
+        """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
+        slowly. W: what impulses do to velocities (n, n)."""
+        rebound = -self._restitution * v
+        rebound[np.abs(rebound) <= REST_SPEED] = 0.0
+        others = resting
+        slow = list[Stop]()
+        while True:
+            columns = [s.column for s in (*struck, *others)]
+            wanted = np.concatenate([rebound[columns[:len(struck)]], np.zeros(len(others))])
+            impulse = _least(W[np.ix_(columns, columns)], wanted - v[columns], least_singular(len(v)) ** 2)
+            pulling = [s for s, push in zip(others, impulse[len(struck):], strict=True)
+                       if s.n * push < 0 and s not in slow]
+            after = v + W[:, columns] @ impulse
+            after[columns] = wanted
+            leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]
+            if not pulling and not leaving:
+                return after
+            slow += [] if pulling else leaving
+            others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
 
     def settle(self, t: float, x: Array, slope: Callable[[], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
@@ -220,14 +158,16 @@ class Standstill:
         still = v == 0
         self._lower, self._upper = np.where(still, -self.friction, 0.0), np.where(still, self.friction, 0.0)
         for stop in self.stops:
-            if still[stop.column] and self.impacts_at.touches(stop, x) and released.get(stop.column) != stop.n:
+            if still[stop.column] and stop.gap(x) <= stop.tolerance and released.get(stop.column) != stop.n:
                 self._at[stop.column] = stop
                 bound = self._upper if stop.n > 0 else self._lower
                 bound[stop.column] = stop.n * np.inf
+        for column, direction in released.items():
+            self._lower[column] = self._upper[column] = (self._lower if direction > 0 else self._upper)[column]
         going = np.ones(len(v))
         if (self._lower < self._upper).any():
-            find = self._going_tied if self.tied else self._going
-            going = find(t, x, slope()[self.columns], released)
+            going = self._going(t, x, slope()[self.columns])
+        going[[*released]] = [*released.values()]
         self.held = going == 0
         self.sliding = np.where(still & (self.friction > 0), going, self.sliding)
         self._at = {column: stop for column, stop in self._at.items() if self.held[column]}
@@ -240,8 +180,6 @@ class Standstill:
     def resolved(self, t: float, x: Array, slope: Array) -> tuple[Array, Array]:
         """The slope of the coordinates with what is held, and the reactions (n) that hold it."""
         reaction = np.zeros(self.count)
-        if not self.held.any():
-            return slope, reaction
         slope = slope.copy()
         a = slope[self.columns]
         if self.tied:
@@ -251,7 +189,7 @@ class Standstill:
             reaction[self.held] = -wide * _least(G[:, self.held] * wide, g, least_singular(self.count))
             a = a + G.T @ (G @ reaction)
             a[self.held] = 0.0
-        else:
+        else:  # the same in half the time, and most simulations with friction spend theirs here
             M, _ = self.matrices(t, x)
             forces = M @ a
             moves = ~self.held
@@ -260,41 +198,6 @@ class Standstill:
             reaction[self.held] = (M[self.held] @ a) - forces[self.held]
         slope[self.columns] = a
         return slope, reaction
-
-    def _slack(self, column: int, reaction: Array) -> float:
-        """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
-        return float(min(reaction[column] - self._lower[column], self._upper[column] - reaction[column]))
-
-    def _direction(self, column: int, reaction: Array) -> float:
-        """Where a held velocity goes when it is let go."""
-        return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
-
-    def _compliance(self, t: float, x: Array) -> Array:
-        """The matrix (n, n) from impulses to velocities."""
-        if not self.tied:
-            return np.linalg.inv(self.matrices(t, x)[0])
-        G = self._roots(t, x)
-        return G.T @ G
-
-    def _going(self, t: float, x: Array, a: Array, released: Mapping[int, float]) -> Array:
-        """How all velocities go: rounds of guesses, in the end one at a time, which cannot go round in circles."""
-        M, _ = self.matrices(t, x)
-        lower, upper = self._lower.copy(), self._upper.copy()
-        forces = M @ a
-        going = np.where(lower < upper, 0.0, 1.0)
-        for column, direction in released.items():
-            going[column] = direction
-            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
-        for turn in range(2 ** min(len(going) + 4, 20)):
-            _, better = corrected(M, forces, lower, upper, going)
-            changes = np.flatnonzero(better != going)
-            if not len(changes):
-                break
-            changes = changes if turn < len(going) + 4 else changes[:1]
-            going[changes] = better[changes]
-        return going
-
-    # Velocities that constraints tie together
 
     def _roots(self, t: float, x: Array) -> Array:
         """G (freedoms, n) with W = G^T G."""
@@ -306,13 +209,13 @@ class Standstill:
         N = block_diagonal(parts)
         return np.linalg.solve(np.linalg.cholesky(N.T @ M @ N), N.T)
 
-    def _central(self, t: float, x: Array, reaction: Array) -> Array:
+    def central(self, t: float, x: Array, reaction: Array) -> Array:
         """Of the reactions (n) that do the same as those given, the ones that are farthest from their bounds."""
         if not self.tied:
             return reaction
         G = self._roots(t, x)[:, self.held]
         _, values, V = np.linalg.svd(G, full_matrices=False)
-        used = values > least_singular(self.count) * values.max()
+        used = significant(values, self.count)
         n = G.shape[1]
         if used.sum() == n:
             return reaction
@@ -328,18 +231,15 @@ class Standstill:
         central[self.held] = found.x[:-1] if found.status == 0 else np.nan
         return central
 
-    def _going_tied(self, t: float, x: Array, a: Array, released: Mapping[int, float]) -> Array:
+    def _going(self, t: float, x: Array, a: Array) -> Array:
+        """How the velocities (n) at rest go, with the accelerations `a` if none is held: 0 for those that are held."""
         G = self._roots(t, x)
-        lower, upper = self._lower.copy(), self._upper.copy()
         going = np.ones(len(a))
-        for column, direction in released.items():
-            going[column] = direction
-            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
-            a = a + G.T @ (G[:, column] * lower[column])
         from scipy.optimize import lsq_linear
-        can = lower < upper
+        can = self._lower < self._upper
+        a = a + G.T @ (G[:, ~can] @ self._lower[~can])
         g = _least(G[:, can].T, a[can], least_singular(self.count))
-        reaction = lsq_linear(G[:, can], -g, (lower[can], upper[can]), method="bvls").x
+        reaction = lsq_linear(G[:, can], -g, (self._lower[can], self._upper[can]), method="bvls").x
         after = (a + G.T @ (G[:, can] @ reaction))[can]
         going[can] = np.where(np.abs(after) <= _ROUNDING * (1.0 + np.abs(a).max()), 0.0, np.sign(after))
         return going

@@ -26,7 +26,7 @@ from cayley.compiler.solving.linear import is_zero, solve_rows
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import ConventionError
-from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, StageTable, largest
+from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, iterated_table, largest
 from cayley.systems.layout import Layout, State, as_vector, joined
 
 
@@ -159,14 +159,7 @@ def unknowns(nodes: Nodes, points: Array, layout: Layout) -> Array:
 
 def gauss(nodes: Nodes, iterations: int = 4) -> FixedStep:
     """The method with a number of Newton steps."""
-    return FixedStep(2 * len(nodes.c), newton_table(iterations), partial(unknowns, nodes), partial(_stage, nodes))
-
-
-def newton_table(iterations: int) -> StageTable:
-    """A stage for each step of Newton's method."""
-    stages = range(iterations)
-    return StageTable(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages],
-                      time=[0.0] * iterations)
+    return FixedStep(2 * len(nodes.c), iterated_table(iterations), partial(unknowns, nodes), partial(_stage, nodes))
 
 
 _ROUNDING = 1e-12  # of the energy: a motion with less of it gets no push
@@ -227,4 +220,4 @@ def gauss_energy(iterations: int = 6) -> FixedStep:
     missing is given back as a force along the mean velocity w of the step: the acceleration -push w takes push h w.M w
     of energy, and push is found together with the unknowns. Source: Gonzalez 1996 for corrections along the step; their
     direction in the space of velocities is new here."""
-    return FixedStep(4, newton_table(iterations), _start, _energy_stage)
+    return FixedStep(4, iterated_table(iterations), _start, _energy_stage)

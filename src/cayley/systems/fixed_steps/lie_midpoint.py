@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
-from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, StageTable, largest
+from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, iterated_table, largest
 from cayley.systems.layout import Layout, State, as_vector, each, joined, split
 
 
@@ -51,7 +51,4 @@ def _start(points: Array, layout: Layout) -> Array:
 
 
 def lie_midpoint(iterations: int = 6) -> FixedStep:
-    stages = range(iterations)
-    table = StageTable(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages],
-                       time=[0.5] * iterations)
-    return FixedStep(2, table, _start, _stage)
+    return FixedStep(2, iterated_table(iterations, 0.5), _start, _stage)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -123,6 +123,13 @@ class FixedStep(NamedTuple):
 ONE_STAGE = StageTable(first=[True], last=[True], time=[0.0])
 
 
+def iterated_table(iterations: int, time: float = 0.0) -> StageTable:
+    """A stage for each iteration, all at the same time."""
+    stages = range(iterations)
+    return StageTable(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages],
+                      time=[time] * iterations)
+
+
 def nothing(points: Array, layout: Layout) -> Array:
     """Carry of a method that needs nothing between its stages."""
     return points[..., :0]
@@ -130,7 +137,4 @@ def nothing(points: Array, layout: Layout) -> Array:
 
 def largest(values: Array) -> Scalar:
     """The largest of a few numbers, as an expression."""
-    found = values[0]
-    for value in values[1:]:
-        found = np.maximum(found, value)
-    return found
+    return reduce(np.maximum, values)

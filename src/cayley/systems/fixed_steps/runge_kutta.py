@@ -59,8 +59,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
         arrived = where(row.last, base + h * total, base + (h * row.onward) * slope)
         onward = end = _constrained(flow, arrived, point, (where(row.last, 1.0, row.onward) - row.time) * h)
     else:
-        end = base + h * total
-        end = joined([layout.vector(layout.projected(layout.state_with(end[:-1], point.x)), modes=False), end[-1:]])
+        end = _constrained(flow, base + h * total, point, 0.0)
         onward = where(row.last, end, base + (h * row.onward) * slope)
     after = where(row.last, end, base)
     carried = joined([onward, where(row.last, np.zeros(len(base)), total)])

@@ -123,7 +123,7 @@ class _Sides(NamedTuple):
 def _at_stops(part: FrictionAndStops, x: State) -> tuple[_Sides, list[tuple[Stop, Scalar]]]:
     """The velocities that touch a stop or are beyond it, and the gap of each stop."""
     q = as_vector(x[part.position])
-    gaps = [(stop, stop.n * (q[stop.coordinate] - stop.limit)) for stop in part.stops]
+    gaps = [(stop, stop.gap(q)) for stop in part.stops]
     touched = {(stop.column, stop.n): where(gap <= stop.tolerance, 1.0, 0.0) for stop, gap in gaps}
     return _Sides(*(np.stack([touched.get((k, n), 0.0 * q[0]) for k in range(len(part.names))]) > 0.5
                     for n in (1, -1))), gaps
@@ -251,7 +251,7 @@ def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: R
     for stop in part.stops:
         k = columns.index(stop.column)
         speed = stop.n * free[stop.column]
-        gap = np.maximum(stop.n * (q[stop.coordinate] - stop.limit), 0.0)
+        gap = np.maximum(stop.gap(q), 0.0)
         passes = gap + h * speed < 0
         rebound = -part.restitution * speed
         returns = rebound <= np.maximum(REST_SPEED, h * np.abs(a[stop.column]))

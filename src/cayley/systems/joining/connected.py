@@ -99,38 +99,29 @@ class Connected:
     def _arguments(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
         """The arguments of the texts of one part, made once for a state of the whole. The other arguments are kept with
         them, so that their identities, which are the key, stay theirs."""
-        key = ("arguments", id(self), k, id(t), id(u), id(p))
-        return kept(x, key, lambda: (self._given(k, t, x, u, p), t, u, p))[0]
+        key = ("arguments", id(self), id(t), id(u), id(p))
+        return kept(x, key, lambda: (self._given(t, x, u, p), t, u, p))[0][k]
 
-    def _given(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
-        return self._of_part(k, t, x, u, p, self._evaluated(t, x, u, p))
-
-    def _of_part(self, k: int, t: Scalar, x: State, u: Record, p: Record,
-                 known: Mapping[Place, Array]) -> tuple[Scalar, State, Record, Record]:
-        """The arguments of the texts of one part, given the outputs of all."""
-        state, parameters = self._own(k, x, p)
-        inputs = {n: self._input(Place(k, n), u, known) for n in self.parts[k].inputs}
-        return t, state, self.parts[k].input_record(inputs), parameters
+    def _given(self, t: Scalar, x: State, u: Record, p: Record) -> list[tuple[Scalar, State, Record, Record]]:
+        known = self._evaluated(t, x, u, p)
+        found = []
+        for k, part in enumerate(self.parts):
+            state, parameters = self._own(k, x, p)
+            inputs = {n: self._input(Place(k, n), u, known) for n in part.inputs}
+            found.append((t, state, part.input_record(inputs), parameters))
+        return found
 
     def _text(self, k: int, of: Any) -> Scalar:  # noqa: ANN401 (a text of a system)
         return lambda *given: of(*self._arguments(k, *given))
 
-    def _project(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+    def _project(self, *given: Any) -> dict[str, Array]:  # noqa: ANN401 (t, x, u, p)
         """Each part with constraints, by its own way back onto them."""
-        found: dict[str, Array] = {}
-        for k, part in enumerate(self.parts):
-            if part.project is not None:
-                found |= self._text(k, part.project)(t, x, u, p)
-        return found
+        ways = [part.project(*self._arguments(k, *given)) for k, part in enumerate(self.parts) if part.project]
+        return {n: value for found in ways for n, value in found.items()}
 
-    def _derivative(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        known = self._evaluated(t, x, u, p)
-        found: dict[str, Array] = {}
-        for k, part in enumerate(self.parts):
-            if not part.state:
-                continue
-            found |= part.written(*self._of_part(k, t, x, u, p, known))
-        return found
+    def _derivative(self, *given: Any) -> dict[str, Array]:  # noqa: ANN401 (t, x, u, p)
+        slopes = [part.written(*self._arguments(k, *given)) for k, part in enumerate(self.parts) if part.state]
+        return {n: slope for found in slopes for n, slope in found.items()}
 
     def _output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         known = self._evaluated(t, x, u, p)

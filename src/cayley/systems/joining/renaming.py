@@ -8,20 +8,17 @@ from functools import partial
 from typing import Any
 
 from cayley.compiler.typing import Scalar, Text
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, check_known
 from cayley.systems.friction_and_stops import FrictionAndStops
 from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
 
 
 def renamed(system: System, names: Mapping[str, str], name: str | None = None) -> System:
     """A system with other names for its blocks, modes, ports and parameters."""
     known = [*system.state, *system.modes, *system.inputs, *system.outputs, *system.parameters]
-    unknown = [old for old in names if old not in known]
-    if unknown:
-        raise SignatureError(f"{system.name} has nothing of the name {unknown[0]!r}{did_you_mean(unknown[0], known)}")
+    check_known(names, known, f"{system.name} has nothing of the name")
 
     def new(parts: Mapping[str, Any]) -> dict[str, Any]:
         found = {names.get(old, old): value for old, value in parts.items()}

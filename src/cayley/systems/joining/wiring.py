@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from cayley.compiler.solving.strongly_connected import strongly_connected
 from cayley.errors import ConventionError, ModelWarning, SignatureError
 from cayley.systems.ports import Port
 from cayley.systems.system import System
@@ -129,33 +130,6 @@ class Wiring:
                  for k, part in enumerate(self.parts) for n in part.outputs}
         groups = strongly_connected(needs)
         return groups, [group for group in groups if len(group) > 1 or group[0] in needs[group[0]]]
-
-
-def strongly_connected(needs: Mapping[Place, Sequence[Place]]) -> list[list[Place]]:
-    """Groups of places that need each other, all the way round, each after those that it needs (Tarjan 1972)."""
-    number: dict[Place, int] = {}
-    lowest: dict[Place, int] = {}
-    stack: list[Place] = []
-    groups: list[list[Place]] = []
-
-    def visit(place: Place) -> None:
-        number[place] = lowest[place] = len(number)
-        stack.append(place)
-        for other in needs[place]:
-            if other not in number:
-                visit(other)
-                lowest[place] = min(lowest[place], lowest[other])
-            elif other in stack:
-                lowest[place] = min(lowest[place], number[other])
-        if lowest[place] == number[place]:
-            cut = stack.index(place)
-            groups.append(stack[cut:])
-            del stack[cut:]
-
-    for place in needs:
-        if place not in number:
-            visit(place)
-    return groups
 
 
 def _unique(names: Iterable[str], what: str, advice: str) -> None:

@@ -101,7 +101,7 @@ class RolloutDerivatives:
             sums = {n: from_to(a, -1, len(shapes[n])) for n, a in zip(constants, out[1:], strict=False)}
         given = run.arguments
         whole = found | sums | {n: self.block(adjoint, n) for n in by if n in self._layout.blocks}
-        return {n: summed(whole[n], given[n].shape, (*run.batch, *self._axes(n, run))) for n in by}
+        return {n: summed(whole[n], given[n].shape, (*run.batch, *self.axes(n, run.steps))) for n in by}
 
     @cached_property
     def _moves(self) -> dict[str, int]:
@@ -109,14 +109,12 @@ class RolloutDerivatives:
         return {"x": 1, "weight": 1, **({"t": 0} if self.rollout.timed else {}),
                 **{f"u.{n}": len(self.shapes[n]) for n in self.rollout.changing}}
 
-    def _axes(self, name: str, run: Run) -> tuple[int, ...]:
+    def axes(self, name: str, steps: int) -> tuple[int, ...]:
         """The core of an argument: of what changes, with its steps."""
-        return (*([run.steps] if name in self.rollout.changing else []), *self.shapes[name])
+        return (*([steps] if name in self.rollout.changing else []), *self.shapes[name])
 
     def block(self, points: Array, name: str) -> Array:
-        shape = () if name == WORK else self._layout.blocks[name].shape
-        part = points[..., self.places[name]]
-        return part[..., 0] if shape == () else part.reshape((*part.shape[:-1], *shape))
+        return points[..., -2] if name == WORK else self._layout.state(points)[name]
 
     @cached_property
     def places(self) -> dict[str, slice]:
@@ -191,23 +189,16 @@ class RolloutDerivatives:
         rollout = self.rollout
         by = self.chosen([*tangents])
         inner = tuple(n for n in by if n not in self._layout.blocks)
-        arrays = {}
-        for name in by:
-            array: Any = self._real("tangent", name, tangents[name])
-            core = self._axes(name, run)
+        arrays = {name: self._real("tangent", name, tangents[name]) for name in by}
+        batch = run.batch
+        for name, array in arrays.items():
+            core = self.axes(name, run.steps)
             if tuple(array.shape[array.ndim - len(core):]) != core:
                 raise SignatureError(f"the tangent of {name!r} has the shape {tuple(array.shape)}: it is (..., "
                                      f"{', '.join(map(str, core))})")
-            arrays[name] = array
-        leads = [a.shape[:a.ndim - len(self._axes(n, run))] for n, a in arrays.items()]
-        batch = np.broadcast_shapes(run.batch, *leads)
+            batch = np.broadcast_shapes(batch, array.shape[:array.ndim - len(core)])
         along = rollout.backend.empty(batch, (run.samples + 1, rollout.size), run.precision)
-        along[..., 0, :] = 0.0
-        for name in by:
-            if name in self._layout.blocks:
-                shape = self.shapes[name]
-                lead = arrays[name].shape[:arrays[name].ndim - len(shape)]
-                along[..., 0, self.places[name]] = arrays[name].reshape((*lead, prod(shape)))
+        rollout.begin(along[..., 0, :], {n: arrays.get(n, np.zeros(self.shapes[n])) for n in self._layout.columns})
         if run.steps:
             start = run.empty(rollout.size)
             rollout.begin(start, run.x)
@@ -225,21 +216,21 @@ class RolloutDerivatives:
         if moving:
             raise UnsupportedError(f"{moving[0]!r} changes: it has as many sensitivities as there are steps; take "
                                    "`gradient` or `vjp`, or `jvp` along one direction")
-        shapes = {n: self.shapes[n] for n in by}
-        columns = sum(prod(s) for s in shapes.values())
-        units = np.eye(columns)
-        ends = np.cumsum([0, *[prod(s) for s in shapes.values()]]).tolist()
-        places = {n: slice(a, b) for n, a, b in zip(by, ends[:-1], ends[1:], strict=True)}
-        wide = self._with_columns(run)
-        found = self.jvp(wide, {n: units[:, places[n]].reshape((columns, *shapes[n])) for n in by})
-        return {name: {n: _columns_last(array, 0 if name == WORK else len(self._layout.blocks[name].shape),
-                                        places[n], shapes[n]) for n in by}
-                for name, array in found.items() if name != WORK}
+        ends = np.cumsum([prod(self.shapes[n]) for n in by]).tolist()
+        directions = self._columns(np.eye(ends[-1]), ends, by)
+        found = self.jvp(self._with_columns(run), directions)
+        return {name: self._columns(np.moveaxis(found[name], len(run.batch), -1), ends, by)
+                for name in self._layout.blocks}
+
+    def _columns(self, array: Array, ends: Sequence[int], by: Sequence[str]) -> dict[str, Array]:
+        """Of an array (..., columns) those that belong to each of `by`, (..., *by)."""
+        parts = np.split(array, ends[:-1], axis=-1)
+        return {n: part.reshape((*part.shape[:-1], *self.shapes[n])) for n, part in zip(by, parts, strict=True)}
 
     def _with_columns(self, run: Run) -> Run:
         """The same run with an axis at the end of the batch, along which nothing changes."""
         def widened(values: Mapping[str, Array]) -> dict[str, Array]:
-            return {n: np.expand_dims(a, a.ndim - len(self._axes(n, run))) for n, a in values.items()}
+            return {n: np.expand_dims(a, a.ndim - len(self.axes(n, run.steps))) for n, a in values.items()}
         step: Any = np.asarray(run.step)
         return replace(run, x=widened(run.x), given=widened(run.given), parameters=widened(run.parameters),
                        step=step[..., None])
@@ -247,14 +238,6 @@ class RolloutDerivatives:
 
 def _backwards(array: Array, core: int) -> Array:
     return from_to(array, slice(None, None, -1), core)
-
-
-def _columns_last(array: Array, core: int, columns: slice, shape: tuple[int, ...]) -> Array:
-    """(..., columns, samples, *block) as (..., samples, *block, *shape)."""
-    axis = array.ndim - core - 2
-    index: tuple[Any, ...] = (*[slice(None)] * axis, columns)
-    moved = np.moveaxis(array[index], axis, -1)
-    return moved.reshape((*moved.shape[:-1], *shape))
 
 
 Shape = tuple[int, ...]
@@ -280,8 +263,7 @@ class RolloutLayer:
 
     def shapes(self, given: Mapping[str, Shape]) -> list[Shape]:
         for name, shape in given.items():
-            changes = name in self._derivatives.rollout.changing
-            wanted = (*([self._steps] if changes else []), *self._derivatives.shapes[name])
+            wanted = self._derivatives.axes(name, self._steps)
             if tuple(shape) != wanted:
                 raise SignatureError(f"{name!r} of the {self.name} has the shape (..., {', '.join(map(str, wanted))}); "
                                      f"these end in {tuple(shape)}")

@@ -9,9 +9,8 @@ from typing import Any
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
-from cayley.errors import SignatureError
+from cayley.errors import check_known
 from cayley.systems.layout import Layout
-from cayley.wording import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +35,7 @@ class DeviceTrajectory(HoldsFunctions):
         return self.bring()
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self.layout.columns:
-            raise SignatureError(f"{self.layout.whose} has no state {name!r}"
-                                 f"{did_you_mean(name, [*self.layout.columns])}")
+        check_known([name], self.layout.columns, f"{self.layout.whose} has no state")
         return self.given(self.layout.state(self.points)[name])
 
     def __getattr__(self, name: str) -> Array:

@@ -27,12 +27,11 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
-from cayley.systems.layout import State, as_vector, joined, mode_number, split
+from cayley.systems.layout import State, as_vector, joined, split
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 from cayley.systems.trajectory_parts import Log
-from cayley.systems.transitions import Transition
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,6 @@ class Guards:
         by_place = jacobian(values, joined([np.stack([now]), *[as_vector(here[name]) for name in blocks]]))
         return by_place @ joined([np.ones(1), rate])
 
-    def is_watched(self, transition: Transition, x: State) -> Scalar:
-        """True if the modes are those in which a transition may happen."""
-        conditions = [x[mode] == float(mode_number(self.system.layout.modes, mode, word))
-                      for mode, word in transition.during.items()]
-        return reduce(np.logical_and, conditions) if conditions else np.True_
-
     def crossed(self, x: State, sides: Array, values: Array) -> list[Scalar]:
         """Truth values of the guards that are beyond zero, in the direction that is asked for."""
         found = []
@@ -76,7 +69,7 @@ class Guards:
             beyond = sides[k] * values[k] < 0.0
             if transition.sign:
                 beyond = np.logical_and(beyond, sides[k] == -float(transition.sign))
-            found.append(np.logical_and(beyond, self.is_watched(transition, x)) if transition.during else beyond)
+            found.append(np.logical_and(beyond, x.is_during(transition.during)))
         return found
 
     def sides_at_start(self, values: Array, slopes: Array) -> Array:
@@ -193,19 +186,17 @@ class Watching:
               step: ArrayLike) -> Array:
         """The vectors (..., size) at the start, given states (..., n)."""
         p = [parameters.get(n, value) for n, value in self.system.parameters.items()]
-        values, sides = self._at_start(t, x, *inputs, *p)
-        first = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=np.asarray(step), weight=1.0)  # turns start at 0
-        parts = [*[np.asarray(part)[..., None] for part in first], sides, values, values,
-                 np.full(self.remembered, np.nan), np.full(self.remembered, -1.0)]
-        return np.concatenate([np.broadcast_to(part, (*x.shape[:-1], part.shape[-1])) for part in parts], axis=-1)
+        return self._at_start(t, x, *inputs, *p, step)
 
     @cached_property
     def _at_start(self) -> Kernel:
-        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, Array]:
-            flow = Flow(self.system, t, p, lambda *_: u)
-            values, slopes = self.guards.values_and_slopes(flow, x)
-            return values, self.guards.sides_at_start(values, slopes)
-        return text_kernel(self.system, text, [(len(self.guards),), (len(self.guards),)], "guards")
+        def text(t: Scalar, x: State, u: Record, p: Record, step: Scalar) -> tuple[Array]:
+            values, slopes = self.guards.values_and_slopes(Flow(self.system, t, p, lambda *_: u), x)
+            search = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=step, weight=1.0)  # turns start at 0
+            nothing = np.full(self.remembered, np.nan)
+            return (self._vector(Memory(search, self.guards.sides_at_start(values, slopes), values, values, nothing,
+                                        np.full(self.remembered, -1.0))),)
+        return text_kernel(self.system, text, [(self.size,)], "guards", {"step": ()})
 
     def arguments(self, watched: Array, steps: slice, precision: np.dtype) -> dict[str, Array]:
         turns = np.arange(steps.start, steps.stop) % 2
@@ -316,7 +307,7 @@ class Watching:
         fired = []
         for k, transition in enumerate(self.system.transitions):
             now = np.logical_and(np.logical_and(interval.found, interval.crossed[k]),
-                                 self.guards.is_watched(transition, state))
+                                 state.is_during(transition.during))
             jumped = self.system.jumped(transition, flow.t, state, flow.inputs(state), flow.p)
             state = state.replaced({name: where(now, jumped[name], state[name]) for name in state})
             here = [np.logical_and(now, count == float(j)) for j in range(self.remembered)]

@@ -121,8 +121,6 @@ class _Loss:
             return run.times[..., np.array(self._kept) * run.every].astype(run.precision)
         if name in self._derivatives.places:
             return self._derivatives.block(self._recorded.samples[..., self._kept.start:self._kept.stop, :], name)
-        array = run.arguments[name]
-        axis = array.ndim - len(self.shape(name))
-        if name in self._derivatives.rollout.changing:
-            return np.take(array, self._steps, axis=axis - 1)
-        return np.repeat(np.expand_dims(array, axis), len(self._kept), axis=axis)
+        array = run.at(self._steps, name, self.shape(name))
+        copies = 1 if name in self._derivatives.rollout.changing else len(self._kept)
+        return np.repeat(array, copies, axis=array.ndim - 1 - len(self.shape(name)))

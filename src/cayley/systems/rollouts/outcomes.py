@@ -45,14 +45,9 @@ def trajectory_of(run: Run, points: Array, watched: Array | None) -> Trajectory:
 def _at_samples(run: Run) -> dict[str, Array]:
     """The inputs (..., samples + 1, *shape) of the whole batch that hold at the samples."""
     samples = run.samples + 1
-    found = {}
-    for name, shape in run.rollout.inputs.items():
-        a = run.given[name]
-        axis = a.ndim - len(shape)
-        a = np.take(a, np.minimum(np.arange(samples) * run.every, a.shape[axis - 1] - 1), axis=axis - 1) \
-            if name in run.rollout.changing else np.expand_dims(a, axis)
-        found[name] = np.broadcast_to(a, (*run.batch, samples, *shape))
-    return found
+    steps = np.minimum(np.arange(samples) * run.every, run.steps - 1)
+    return {name: np.broadcast_to(run.at(steps, name, shape), (*run.batch, samples, *shape))
+            for name, shape in run.rollout.inputs.items()}
 
 
 def _outcome(run: Run, points: Array, inputs: Mapping[str, Array]) -> tuple[str, str]:
@@ -107,8 +102,8 @@ def _undefined(run: Run, points: Array, inputs: Mapping[str, Array], place: tupl
     given = {n: np.asarray(values[place][sample], dtype=float) for n, values in inputs.items()}
     smooth = rollout.system.layout.smooth
     x = np.asarray(points[place][sample][:-2], dtype=float)
-    moving = MovingSystem(Driving(rollout.system, given), {
-        n: own(a, *rollout.parameters[n]) for n, a in run.parameters.items()}, x[smooth:])
+    parameters = {n: own(a, *rollout.parameters[n]) for n, a in run.parameters.items()}
+    moving = MovingSystem(Driving(rollout.system, given, parameters), x[smooth:])
     t, later = own(run.times[..., ::run.every], samples)[[sample, min(sample + 1, samples - 1)]]
     ahead = x[:smooth] + (later - t) * moving.free(t, x[:smooth])[:-1]
     whys = (moving.without_value(instant, state) for instant, state in ((t, x), (later, ahead)))

@@ -18,10 +18,10 @@ from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.errors import SignatureError, UnsupportedError
-from cayley.progress import PatientBar
+from cayley.errors import SignatureError, UnsupportedError, check_known
+from cayley.progress import PatientBar, pieces
 from cayley.systems.adaptive.driving import DrivingLaw
-from cayley.systems.arguments import check_lists, check_names
+from cayley.systems.arguments import check_lists
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill
@@ -33,7 +33,7 @@ from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.loss import Gradient, gradient
 from cayley.systems.rollouts.outcomes import trajectory_of
-from cayley.systems.rollouts.runs import Run, check_steps, pieces
+from cayley.systems.rollouts.runs import Run, check_steps, first_inputs
 from cayley.systems.rollouts.stages import compiled_steps
 from cayley.systems.rollouts.transition_derivatives import TransitionDerivatives
 from cayley.systems.system import System
@@ -65,8 +65,8 @@ class Rollout:
         self.watching = watching
         self.inputs: dict[str, tuple[int, ...]] = {**(law.parameters if law else {}), **{
             n: port.shape for n, port in system.ports.items() if law is None or n != law.drives}}
-        check_names(system, parameters, system.parameters, "parameter")
-        check_names(system, changing, self.inputs, "input")
+        check_known(parameters, system.parameters, f"{system.name} takes no parameter", "it takes")
+        check_known(changing, self.inputs, f"{system.name} takes no input", "it takes")
         self.parameters = {n: np.shape(system.parameters[n]) for n in parameters}
         self.changing = tuple(changing)
         self.timed = system.is_timed or watching is not None or (law is not None and law.timed)
@@ -297,18 +297,16 @@ class Rollout:
         if self.watching is None:
             return None
         here = self.backend.here
-        return self.watching.start(here(points[..., 0, :-2]), run.times[..., 0], [
-            here(a) for a in run.first_inputs.values()], {n: here(a) for n, a in run.parameters.items()}, run.step)
+        inputs = [here(a) for a in first_inputs(self, run.given).values()]
+        return self.watching.start(here(points[..., 0, :-2]), run.times[..., 0], inputs,
+                                   {n: here(a) for n, a in run.parameters.items()}, run.step)
 
     def begin(self, points: Array, x: Mapping[str, Array]) -> None:
         """Write states into points (..., size + 2), where no work is done yet."""
         layout = self.system.layout
-        if self.is_here:
-            points[..., :-2] = layout.vectors(x, points.shape[:-1])
-        else:
-            lead = layout.batch(x)
-            for name, place in layout.columns.items():
-                points[..., place] = self.backend.array(x[name], name).reshape((*lead[name], place.stop - place.start))
+        lead = layout.batch(x)
+        for name, place in layout.columns.items():
+            points[..., place] = self.backend.array(x[name], name).reshape((*lead[name], place.stop - place.start))
         points[..., -2:] = 0.0
 
     def _carried(self, points: Array) -> Array:

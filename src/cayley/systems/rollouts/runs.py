@@ -5,7 +5,6 @@ number, and what lies between is computed again when it is needed (Griewank & Wa
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ import numpy as np
 from cayley.compiler.precision import computed_in
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError
-from cayley.progress import PatientBar
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 REMEMBERED = 2**26  # numbers: the states of so many steps are kept, and nothing is computed twice
 MOST_STEPS = 2**31 - 1  # of one rollout
-_TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
-_LITTLE = 2_000_000  # derivatives of single numbers: a small piece of work
 NEAR = 2**16  # numbers that are handed from one call to the next
 
 
@@ -94,9 +90,11 @@ class Run:
                 else array
         return found | {f"p.{n}": a for n, a in self.parameters.items()}
 
-    @property
-    def first_inputs(self) -> dict[str, Array]:
-        return first_inputs(self.rollout, self.given)
+    def at(self, steps: Array, name: str, shape: tuple[int, ...]) -> Array:
+        """An argument with an axis of some steps before its shape, of length one if it does not change."""
+        array = self.arguments[name]
+        axis = array.ndim - len(shape)
+        return np.take(array, steps, axis - 1) if name in self.rollout.changing else np.expand_dims(array, axis)
 
 
 def first_inputs(rollout: Rollout, given: Mapping[str, Array]) -> dict[str, Array]:
@@ -122,22 +120,6 @@ def check_steps(rollout: Rollout, step: ArrayLike, steps: int, every: int, start
         raise ConventionError(f"a step is negative: {rollout.one_way}")
     if steps < 0 or every < 1 or steps % every:
         raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
-
-
-def pieces(samples: int, largest: int, bar: PatientBar) -> Iterator[tuple[int, int]]:
-    """Samples in pieces of a fraction of a second, so that Python may look up in between.
-
-    The first is small, to see how long it takes."""
-    first = 0
-    size = max(1, _LITTLE // largest)
-    while first < samples:
-        last = min(samples, first + size)
-        before = time.monotonic()
-        yield first, last
-        first = last
-        bar.reached(last)
-        if time.monotonic() - before < _TURN / 2:
-            size *= 2
 
 
 class RecordedRun:

@@ -247,10 +247,8 @@ class TransitionDerivatives:
 def _at(array: Array, some: Array, core: int, moving: bool) -> Array:
     """The rows of an argument at some of the steps (..., steps)."""
     array = np.asarray(array)
-    shape = array.shape[array.ndim - core:]
-    lead = array.shape[:array.ndim - core]
-    wide = array if moving else array.reshape((*lead, 1, *shape))
-    return np.broadcast_to(wide, (*some.shape, *shape))[some]
+    wide = array if moving else np.expand_dims(array, array.ndim - core)
+    return np.broadcast_to(wide, (*some.shape, *array.shape[array.ndim - core:]))[some]
 
 
 def _padded(array: Array, width: int, axis: int, value: float) -> Array:
