@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.explained_calls import with_explained_calls
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.findings import Remark, in_number
@@ -62,6 +63,7 @@ class Coordinate(NamedTuple):
     qd: int
 
 
+@with_explained_calls
 @dataclass(frozen=True, eq=False)
 class Tree(Immutable):
     """Bodies joined into a tree. Made by `Tree.of`, which checks and sorts."""

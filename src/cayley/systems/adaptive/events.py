@@ -12,12 +12,14 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
+from cayley.explained_calls import with_explained_calls
 from cayley.systems.transitions import DIRECTIONS
 
 _NOW = 16  # units of rounding of a time: what comes back so soon has not been away
 _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
 
 
+@with_explained_calls
 @dataclass(frozen=True)
 class Event(HoldsFunctions):
     """An event of a simulation: `function(t, *blocks)` changes its sign, `function(t, q, qd)` for mechanisms.
