@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -105,7 +105,7 @@ def explanation(function: Callable[..., Any], given: Sequence[object], named: Ma
     by_place = [key for key, p in known.items() if p.kind is not p.KEYWORD_ONLY]
     kinds = {p.kind for p in parameters.values()}
     count = len(given) - (len(parameters) < len(everything))
-    how = f"It is called {name}({', '.join(map(_spelled, parameters.values()))})"
+    how = f"It is called {name}({', '.join(_spelled(list(parameters.values())))})"
     unknown = [key for key in named if key not in known and inspect.Parameter.VAR_KEYWORD not in kinds]
     missing = [key for key, p in known.items() if p.default is p.empty and key not in by_place[:count]
                and key not in named]
@@ -146,8 +146,14 @@ def meant(unknown: str, known: Mapping[str, object]) -> str:
     return f"{elsewhere}." if elsewhere else did_you_mean(unknown, known, otherwise=".", similar=_SIMILAR)
 
 
-def _spelled(parameter: inspect.Parameter) -> str:
-    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        return str(parameter.replace(annotation=parameter.empty))
-    optional = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty
-    return f"{parameter.name}=" if optional else parameter.name
+def _spelled(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
+    """Parameters as they are written in a call; what must be given by keyword comes after a star, as in Python."""
+    before = None
+    for p in parameters:
+        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and before not in (p.KEYWORD_ONLY, p.VAR_POSITIONAL):
+            yield "*"
+        before = p.kind
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            yield str(p.replace(annotation=p.empty))
+        else:
+            yield f"{p.name}=" if p.kind is p.KEYWORD_ONLY and p.default is not p.empty else p.name

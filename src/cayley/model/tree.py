@@ -25,6 +25,7 @@ from cayley.model.physical_bodies import check_possible
 from cayley.model.spring_kinds import LinearSpring, SpringKind
 from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
+from cayley.words import what_it_is_here
 
 GRAVITY = (0.0, 0.0, -9.81)
 TERMS = {
@@ -525,7 +526,9 @@ class Tree(Immutable):
         unknown = set(terms) - set(TERMS)
         if unknown:
             known = ", ".join(f"{term!r} ({words})" for term, words in TERMS.items())
-            raise ModelError(f"dynamics can include {known}, not {', '.join(map(repr, sorted(unknown)))}")
+            first = min(unknown)
+            raise ModelError(f"dynamics can include {known}, not {', '.join(map(repr, sorted(unknown)))}"
+                             f"{what_it_is_here(str(first))}")
         if {ELASTIC, REDUCED} <= set(terms):
             raise ModelError(f"dynamics include {ELASTIC!r} or {REDUCED!r}, not both")
         made = replace(self.without_motors(), included=frozenset(terms))

@@ -60,7 +60,7 @@ def check_names(system: System, values: Iterable[str], wanted: Iterable[str], ki
     """Raise an error if a name is none of those that a system takes."""
     unknown = [name for name in values if name not in wanted]
     if unknown:
-        others = f"; it takes {', '.join(wanted) or 'none'}"
+        others = f"; it takes {', '.join(map(repr, wanted)) or 'none'}"
         advice = did_you_mean(unknown[0], wanted, otherwise=others)
         raise SignatureError(f"{system.name} takes no {kind} {unknown[0]!r}{advice}")
 
