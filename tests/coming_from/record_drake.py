@@ -1,5 +1,5 @@
 """Record what Drake gives for the rows of its table: `python record_drake.py FOLDER` writes drake_values.json from
-FOLDER/panda.urdf and FOLDER/crawler.urdf, which `test_drake.py` writes. It needs `pip install drake`, and not Cayley, so
+FOLDER/panda.urdf and FOLDER/crawler.urdf, which `test_drake.py` writes. It needs `pip install drake`, not Cayley, so
 that the values are Drake's whatever is here; they are of Drake 1.51.1."""
 
 import json
