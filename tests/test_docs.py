@@ -24,7 +24,7 @@ import cayley
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-MEASURED = {"reaching", "scale", "studio", "studio_quadruped", "studio_closed"}  # drawn by benchmarks, by a browser, or for minutes
+MEASURED = {"reaching", "scale", "studio", "studio_quadruped", "studio_closed"}  # by benchmarks, learning, browsers
 PICTURES = sorted({path.stem for path in (DOCS / "pictures").glob("*.png")} - MEASURED)
 
 

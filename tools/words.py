@@ -15,6 +15,7 @@ PAGES = {
     "start/coming_from/pinocchio.md": ["pinocchio"],
     "start/coming_from/mujoco.md": ["mujoco"],
     "start/coming_from/robotics_toolbox.md": ["robotics_toolbox"],
+    "start/coming_from/drake.md": ["drake"],
     "start/coming_from/jax_and_casadi.md": ["jax", "casadi"]}
 BEGIN, END = "<!-- table: src/cayley/words/{}.tsv, written by tools/words.py -->\n", "<!-- end of table -->"
 

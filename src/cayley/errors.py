@@ -1,5 +1,7 @@
 """The errors of Cayley. Each says what was wrong, where, and what to do about it."""
 
+import sys
+import warnings
 from collections.abc import Collection, Iterable
 
 from cayley.wording import did_you_mean, printable
@@ -71,3 +73,14 @@ class VersionError(CayleyError, ImportError):
 class ModelWarning(UserWarning):
     """A file was read, but something in it is odd, or has no place in the mechanism; or what was made of mechanisms and
     laws lacks something that they were meant for."""
+
+
+def warn_user(message: str, category: type[Warning] = ModelWarning) -> None:
+    """Warn at the line of the program that asked Cayley, however many calls of Cayley are between."""
+    level = 1
+    try:
+        while str(sys._getframe(level).f_globals.get("__name__")).startswith("cayley."):
+            level += 1
+    except ValueError:  # nobody but Cayley, as in a thread of its own
+        level = 1
+    warnings.warn(message, category, stacklevel=level + 1)

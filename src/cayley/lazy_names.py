@@ -1,6 +1,7 @@
 """Packages whose names are imported when they are first asked for (PEP 562), and former names of packages and classes.
 
 The names of a package stand in its stub, `__init__.pyi`, as ordinary imports, which editors and type checkers read too.
+Functions and classes that users reach through their package explain how they are called when a call does not fit.
 A name that has been changed works for one more version, with a DeprecationWarning that says the new one."""
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cayley.explained_calls import explained, may_not_fit, with_explained_calls
 from cayley.wording import did_you_mean
 
 Kind = TypeVar("Kind", bound=type)
@@ -32,6 +34,8 @@ def lazy_names(package: str, file: str,
     stub = Path(file).with_suffix(".pyi")
     folder = stub.parent
 
+    explaining: dict[str, Any] = {}
+
     @cache
     def homes() -> dict[str, str]:
         lines = ast.parse(stub.read_text(encoding="utf-8")).body
@@ -46,6 +50,8 @@ def lazy_names(package: str, file: str,
         return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
 
     def get(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
+        if name in explaining:
+            return explaining[name]
         if name == "__all__":
             return sorted(homes())
         if not name.startswith("_") and is_module(name):
@@ -57,11 +63,22 @@ def lazy_names(package: str, file: str,
             advice = "" if name.startswith("_") else did_you_mean(name, homes())
             raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
         found = getattr(import_module(homes()[name]), name)
+        if may_not_fit(found):
+            # not put into the package, where doctest would find its examples a second time
+            return explaining.setdefault(name, _of_package(package, explained(found)))
+        if isinstance(found, type):
+            with_explained_calls(found)
         if package in sys.modules:
             setattr(sys.modules[package], name, found)  # from now on as any other name
         return found
 
     return get, lambda: sorted(homes())
+
+
+def _of_package(package: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the package as its home, where pickle finds it."""
+    function.__module__ = package
+    return function
 
 
 def former_names(package: str, former: Mapping[str, str]) -> Callable[[str], Any]:

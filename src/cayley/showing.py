@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 import numpy as np
 
 from cayley.errors import CayleyError, ConventionError, ModelError
+from cayley.explained_calls import with_explained_calls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +54,9 @@ class Pictured:
     picture under it, or the name alone where there is nothing to draw."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        with_explained_calls(cls)
 
     def _picture(self) -> Figure:
         drawn: Any = (getattr(self, "plot", None) or getattr(self, "draw"))()  # noqa: B009 (of the class that is shown)

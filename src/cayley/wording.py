@@ -37,13 +37,13 @@ def misspelt(name: str, names: Iterable[str]) -> str:
     return next(iter(nearest(name, names, similar=MISSPELT)), "")
 
 
-def did_you_mean(name: object, names: Iterable[str], *, otherwise: str = "") -> str:
+def did_you_mean(name: object, names: Iterable[str], *, otherwise: str = "", similar: float = SIMILAR) -> str:
     """The end of a sentence about a name that does not exist: an offer of those that resemble it, or `otherwise`.
 
     >>> did_you_mean("puma650", ["puma560", "ur5"], otherwise="; there are puma560 and ur5")
     ": did you mean 'puma560'?"
     """
-    close = [repr(other) for other in nearest(name, names)]
+    close = [repr(other) for other in nearest(name, names, similar=similar)]
     if not close:
         return otherwise
     return f": did you mean {' or '.join([', '.join(close[:-1]), close[-1]] if close[1:] else close)}?"

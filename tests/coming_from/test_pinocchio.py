@@ -129,8 +129,8 @@ def test_at_least_sixty_functions_are_named():
 @pytest.mark.parametrize("floating", [True, False])
 @pytest.mark.parametrize("name", ["anymal_b", "anymal_c", "solo12", "a1"])
 def test_states_go_over_by_the_names_of_joints_in_whatever_order(name, floating):
-    """The lines of docs/start/coming_from/pinocchio.md, both ways; legs of three of these robots are in another order
-    there, and the plain order would give plausible wrong torques."""
+    """By places, as docs/start/coming_from/mujoco.md has it, both ways; legs of three of these robots
+    are in another order there, and the plain order would give plausible wrong torques."""
     dog = cy.load(name, floating_base=floating, exact_angles=False)  # as Pinocchio reads them
     model = pin.buildModelFromUrdf(dog.tree.source, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(
         dog.tree.source)

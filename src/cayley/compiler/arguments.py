@@ -14,6 +14,7 @@ from cayley.compiler.tracing.graph import Node
 from cayley.compiler.tracing.symbols import Symbols, plain_array
 from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, SignatureError, UnsupportedError
+from cayley.wording import MISSPELT, did_you_mean, misspelt
 from cayley.words import what_it_is_here
 
 _OPTIONS = ("axes", "axis", "keepdims", "casting", "order", "subok")
@@ -25,17 +26,26 @@ def placed(given: Sequence[Any], named: Mapping[str, Any], inputs: Sequence[str]
     options = {name: value for name, value in named.items() if name not in inputs}
     for name in options:
         if name not in _OPTIONS:
-            raise SignatureError(f"{kernel} has no argument or option {name!r}{what_it_is_here(name)}; its arguments "
-                                 f"are {', '.join(inputs)}, its options out, dtype, {', '.join(_OPTIONS)}")
+            raise SignatureError(f"{kernel} has no argument or option {name!r}{_known(name, inputs)}")
     for name in inputs[:len(given)]:
         if name in named:
             raise SignatureError(f"argument {name!r} of {kernel} is given twice, by position and by keyword")
     rest = [name for name in inputs[len(given):] if name in named]
     if len(given) + len(rest) != len(inputs):
-        more = "; an array for the result is given as out=..." if len(given) > len(inputs) else ""
         count = len(given) + len(rest)
+        missing = [f"`{name}`" for name in inputs[len(given):] if name not in named]
+        more = f": it needs {' and '.join(missing)}" if missing else "; an array for the result is given as out=..."
         raise SignatureError(f"{kernel} takes {len(inputs)} arguments ({', '.join(inputs)}), not {count}{more}")
     return (*given, *[named[name] for name in rest]), options
+
+
+def _known(unknown: str, inputs: Sequence[str]) -> str:
+    """What was perhaps meant by an argument that a kernel does not have, or else those that it has."""
+    options = ("out", "dtype", *_OPTIONS)
+    if not misspelt(unknown, [*inputs, *options]) and what_it_is_here(unknown):
+        return f"{what_it_is_here(unknown)}. It is called with {', '.join(inputs)}"
+    near = did_you_mean(unknown, [*inputs, *options], similar=MISSPELT)
+    return f"{f'{near} Its' if near else '; its'} arguments are {', '.join(inputs)}, its options {', '.join(options)}"
 
 
 def as_operand(value: Scalar, label: str, kernel: str) -> Scalar:

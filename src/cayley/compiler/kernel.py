@@ -30,6 +30,7 @@ from cayley.compiler.tracing.symbols import check_type, into, where
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.explained_calls import explained, with_explained_calls
 
 if TYPE_CHECKING:
     import casadi
@@ -58,6 +59,7 @@ class ExplanationBeside:
         self.explain(*arguments)
 
 
+@with_explained_calls
 class Kernel(Generic[Result]):
     """A function of arrays that compiles itself; `kernel` makes one of a Python function.
 
@@ -517,6 +519,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = ..., units: Mappin
            shared: bool = ..., kind: type[Kind]) -> Callable[[Text], Kind]: ...
 
 
+@explained
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
            name: str | None = None, check: Callable[..., None] | None = None,
            explain: Callable[..., None] | None = None, alone: Callable[..., Scalar] | None = None,

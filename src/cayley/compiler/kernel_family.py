@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
@@ -28,6 +28,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import Made, Owner, made_once, memo_of
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar
 from cayley.errors import SignatureError
+from cayley.explained_calls import meant, needs
 
 if TYPE_CHECKING:
     from cayley.compiler.algebras.counts import Operations
@@ -40,15 +41,15 @@ _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _OF_KERNELS = ("signature", "inputs", "outputs", *[name for name in vars(Kernel) if not name.startswith("_")])
 _CALL = """
 def bind(kernels, general):
-    def {name}(self, {arrays}, {parameters}, **options):
-        if not options:
+    def {name}(self, {parameters}, **options):
+        if not options and not _more and {last} is not MISSING:
             try:
                 kernel = kernels[{choice}]
             except (KeyError, TypeError):  # not made yet, or a choice that is an array
                 pass
             else:
                 return kernel({arrays})
-        return general([{arrays}], [{choice}], options)
+        return general([{arrays}], [{choice}], _more, options)
     return {name}
 """
 
@@ -175,12 +176,16 @@ class family:
         return cast("FamilyOfMethod[Choice, Result]", self)
 
     def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
-        """The function, in which every choice may be left out, so that the error can say what is missing."""
+        """The function, in which all may be left out and more be given, so that the error can say how it is called."""
         space: dict[str, Any] = {"MISSING": MISSING}
-        spelled = self._signature.replace(
-            parameters=[p.replace(default=MISSING) if p.default is p.empty else p for p in parameters])
+        optional = [p.replace(default=MISSING) if p.default is p.empty else p for p in parameters]
+        spelled = inspect.Signature([
+            *[inspect.Parameter(name, _POSITIONAL, default=MISSING) for name in self._arrays],
+            *[p for p in optional if p.kind is _POSITIONAL],
+            inspect.Parameter("_more", inspect.Parameter.VAR_POSITIONAL),
+            *[p for p in optional if p.kind is not _POSITIONAL]])
         exec(_CALL.format(name=self._name, arrays=", ".join(self._arrays), parameters=str(spelled)[1:-1],
-                          choice="".join(f"{p.name}, " for p in parameters)), space)
+                          last=self._arrays[-1], choice="".join(f"{p.name}, " for p in parameters)), space)
         return space["bind"]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:  # noqa: ANN401 (any class may have a family)
@@ -200,6 +205,8 @@ class family:
             try:
                 bound = self._signature.bind(*choice, **named)
             except TypeError as error:
+                self._check_options({key: given for key, given in named.items()
+                                     if key not in self._signature.parameters})
                 raise SignatureError(
                     f"{self._name}.of: {error}; it is called {self._name}.of{self._signature}") from None
             bound.apply_defaults()
@@ -209,15 +216,11 @@ class family:
                     f"{self._name}.of takes no arrays: say GIVEN, and give the array to the kernel after its others")
             return chosen(words)
 
-        def general(arrays: list[Any], choice: list[Any], options: dict[str, Any]) -> Scalar:
-            unknown = sorted(options.keys() - _FOR_THE_CALL)
-            if unknown:
-                raise SignatureError(
-                    f"{self._name} has no option {unknown[0]!r}; it has {', '.join(self._signature.parameters)}, "
-                    f"{', '.join(sorted(_FOR_THE_CALL))}")
-            self._check_complete(choice)
-            words, more = self._split(choice)
-            return chosen(words)(*arrays, *more, **options)
+        def general(arrays: list[Any], choice: list[Any], more: tuple[Any, ...], options: dict[str, Any]) -> Scalar:
+            self._check_options(options)
+            self._check_complete([*arrays, *choice], more)
+            words, chosen_arrays = self._split(choice)
+            return chosen(words)(*arrays, *chosen_arrays, **options)
 
         call = self._bind(kernels, general)  # a method, which is pickled as the name of an attribute of its instance
         call.of = of
@@ -231,11 +234,21 @@ class family:
             setattr(call, name, OfOneChoice(self._name, name, required, of, self._signature.parameters.keys()))
         return cast("KernelFamily[..., Any]", MethodType(call, instance))
 
-    def _check_complete(self, choice: Sequence[Any]) -> None:
-        missing = [name for name, given in zip(self._signature.parameters, choice, strict=True) if given is MISSING]
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        known = dict.fromkeys([*self._signature.parameters, *sorted(_FOR_THE_CALL)])
+        unknown = next((name for name in options if name not in _FOR_THE_CALL), "")
+        if unknown:
+            advice = meant(unknown, known).removesuffix(".")
+            raise SignatureError(f"{self._name} has no option {unknown!r}; it has {', '.join(known)}{advice}")
+
+    def _check_complete(self, given: Sequence[Any], more: Sequence[Any]) -> None:
+        missing = [name for name, each in zip(self._called.parameters, given, strict=True) if each is MISSING]
         if missing:
-            raise SignatureError(f"{self._name} needs {' and '.join(f'`{name}`' for name in missing)}: it is called "
-                                 f"{self._name}{self._called}")
+            raise SignatureError(f"{needs(self._name, missing)}: it is called {self._name}{self._called}")
+        if more:
+            count = sum(p.kind is _POSITIONAL for p in self._called.parameters.values())
+            raise SignatureError(f"{self._name} takes {count} positional arguments, not {count + len(more)}: it is "
+                                 f"called {self._name}{self._called}")
 
     def _split(self, choice: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become

@@ -18,8 +18,10 @@ from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import plain
 from cayley.compiler.tracing.program import Program, Variable, build_again
 from cayley.compiler.typing import Array, DTypeLike, Result, Scalar
+from cayley.explained_calls import with_explained_calls
 
 
+@with_explained_calls
 class PreparedKernel(Kernel[Result]):
     """A kernel in two: `preparation` computes an array of the last input, `prepared` takes that array, before its other
     inputs.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 from cayley.control.actuators.motors import motors_of, voltage_commands, voltage_dynamics
 from cayley.control.compensators.iterative_learning import iterative_learning
@@ -30,11 +30,15 @@ from cayley.control.laws.workspace_law import workspace_pd
 from cayley.control.stability.joint_errors import joint_equilibrium, joint_error_model, joint_gains
 from cayley.control.stability.motion_sensitivity import linear_along
 from cayley.control.task_space.task_error import task_map
-from cayley.errors import ModelWarning
+from cayley.errors import warn_user
+from cayley.explained_calls import with_explained_calls
 from cayley.model.tree import Tree
 from cayley.systems import System
+from cayley.wording import did_you_mean
+from cayley.words import what_it_is_here
 
 
+@with_explained_calls
 @dataclass(frozen=True, repr=False)
 class ArmControl:
     """Laws and motors of an arm as systems, to be connected with it: `cy.connect(arm, arm.control.pd(100.0, 20.0))`."""
@@ -73,6 +77,13 @@ class ArmControl:
     task = OfArm(task_map)
     linear_along = OfArm(linear_along)
 
+    if not TYPE_CHECKING:  # which would then take every name for one of these
+
+        def __getattr__(self, name: str) -> NoReturn:
+            known = [each for each in dir(type(self)) if not each.startswith("_")]
+            advice = "" if name.startswith("_") else did_you_mean(name, known) or what_it_is_here(name)
+            raise AttributeError(f"`arm.control` has no {name!r}{advice}", name=name, obj=self)
+
     def __repr__(self) -> str:
         return f"<control of {self.tree.name}: {', '.join(self.laws)}>"
 
@@ -97,6 +108,6 @@ class ArmControl:
         `including("armature")`; a warning says if it is left out."""
         heavy = [joint.name for joint in self.tree.joints if joint.rotor.inertia]
         if heavy and "armature" not in self.tree.included:
-            warnings.warn(f"the rotors of {self.tree.name}, that of {heavy[0]!r} first, are left out of its inertia: "
-                          'take arm.including("armature"), and the motors of that', ModelWarning, stacklevel=2)
+            warn_user(f"the rotors of {self.tree.name}, that of {heavy[0]!r} first, are left out of its inertia: "
+                      'take arm.including("armature"), and the motors of that')
         return motors_of(self.tree)

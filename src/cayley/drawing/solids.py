@@ -7,7 +7,6 @@ when they scale the axes.)"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from matplotlib.colors import to_rgb
 from cayley.compiler.typing import Array
 from cayley.drawing import solids
 from cayley.drawing.canvas import GREY
-from cayley.errors import ModelWarning, UnsupportedError
+from cayley.errors import UnsupportedError, warn_user
 from cayley.model.joint_kinds import plane_across
 from cayley.shapes import Surfaces, shapes_of
 from cayley.wording import did_you_mean
@@ -188,6 +187,5 @@ def skins(tree: Tree, figures: Sequence[Skeleton], wanted: str | None, most: int
     if chosen.missing:
         more = len(chosen.missing) - _NAMED
         named = [*chosen.missing[:_NAMED], *([f"and {more} more"] if more > 0 else [])]
-        warnings.warn(f"{tree.name} is drawn without some of its shapes: {'; '.join(named)}", ModelWarning,
-                      stacklevel=4)
+        warn_user(f"{tree.name} is drawn without some of its shapes: {'; '.join(named)}")
     return Skins(figures, chosen) if chosen.parts else None

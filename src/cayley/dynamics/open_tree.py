@@ -30,6 +30,7 @@ from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import LinkMoments, inertia_vector_from_moments, tree_with_inertia_vectors
 from cayley.errors import ModelError, UnsupportedError
+from cayley.explained_calls import explained
 from cayley.geometry.manifolds import Manifold
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
@@ -233,6 +234,7 @@ def check_is_tree(tree: Tree) -> None:
     check_independent(tree, "the simulation")
 
 
+@explained
 def inertia_parameters(tree: Tree, body: str) -> Array:
     """The inertia (10) of a body as the inputs `inertia_<body>` take it: (m, mc, I), mass, first moment and the inertia
     tensor about the body's origin in its axes, (xx, xy, yy, xz, yz, zz), the order of Pinocchio's dynamic parameters.

@@ -27,12 +27,14 @@ from cayley.dynamics.rigid_links import drives, energies
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import check_method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.frame_kernels import sized, sized_kernel
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, of_the_tree, units_of
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
 
+@with_explained_calls
 class BiasForces(MechanismKernel):
     """`bias_forces(q, qd)`: the forces (..., nv) that the state (`q`, `qd`) takes without acceleration."""
 

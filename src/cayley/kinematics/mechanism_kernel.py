@@ -25,6 +25,7 @@ from cayley.compiler.tracing.program import Program
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, Result
 from cayley.errors import UnsupportedError
+from cayley.explained_calls import with_explained_calls
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.digest import digest_of
 from cayley.model.parameters import Parameters, chosen_parameters
@@ -46,6 +47,7 @@ class Remake(NamedTuple):
         return self.make(tree, *self.choices, **self.named)
 
 
+@with_explained_calls
 class KernelWithParameters(PreparedKernel[Result]):
     """A kernel of a mechanism whose last input are numbers of it, `parameters` (..., p): names, nominal values and
     units are its `parameters`. They broadcast with the state, so that one call serves many mechanisms of one structure.
@@ -54,6 +56,7 @@ class KernelWithParameters(PreparedKernel[Result]):
     parameters: Parameters
 
 
+@with_explained_calls
 class MechanismKernel(Kernel[Result]):
     """A kernel of a mechanism that knows how it would be made for another one of the same structure."""
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import TraceError
+from cayley.explained_calls import explained, with_explained_calls
 from cayley.lazy_names import with_former_names
 from cayley.mechanism.changes import Changes
 from cayley.mechanism.dynamics import Dynamics
 from cayley.mechanism.kinematics import Kinematics
 from cayley.mechanism.motion import MotionMethods
 from cayley.mechanism.output import Output
-from cayley.mechanism.room import with_explained_calls
 from cayley.mechanism.rooms import FORMER
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.catalogue import catalogue_names
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cayley.model.denavit_hartenberg.table import Convention, DHRow
 
 
+@explained
 def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, missing_mass: float | None = None,
          gravity: ArrayLike | None = None, exact_angles: bool = True,
          arguments: Mapping[str, object] | None = None, trust: bool = False) -> Mechanism:
@@ -63,6 +64,7 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
                                     gravity=gravity, exact_angles=exact_angles, arguments=arguments, trust=trust))
 
 
+@explained
 def catalogue() -> tuple[str, ...]:
     """The names of the robot models that `load` knows: arms, machines with loops (closed at q = 0), and robots with
     meshes, whose files come with `pip install 'cayley[robots]'`.

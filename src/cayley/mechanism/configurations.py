@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.mechanism import functions
-from cayley.mechanism.room import Room
+from cayley.mechanism.room import Room, forwarded
 from cayley.model import configurations
 from cayley.model.named_configurations import NamedConfigurations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Configurations(NamedConfigurations, Room):
-    """Named configurations of a mechanism, as a mapping, and checks of configurations.
+    """Named configurations of a mechanism, as a mapping, checks of configurations, and states of Pinocchio models.
 
     Names come from SRDF files beside the URDF file, keyframes of MJCF, `[configurations]` of TOML, the catalogue, and
     `arm.variants.with_configuration`."""
@@ -49,3 +49,10 @@ class Configurations(NamedConfigurations, Room):
         """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
         independent."""
         return configurations.with_mimic_joints(self.tree, q)
+
+    # States of other programs
+
+    q_from_pinocchio = forwarded(lambda: functions.q_from_pinocchio)
+    v_from_pinocchio = forwarded(lambda: functions.v_from_pinocchio)
+    q_to_pinocchio = forwarded(lambda: functions.q_to_pinocchio)
+    v_to_pinocchio = forwarded(lambda: functions.v_to_pinocchio)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cayley.compiler.typing import Array
+from cayley.errors import ModelError
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
+from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -15,6 +17,11 @@ class Data(Pictured):
     """Data of a mechanism: its bodies, joints and frames."""
 
     tree: Tree
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tree, Tree):
+            raise ModelError(f"a mechanism has a tree, not {shown(self.tree)}: `cy.load` makes one of a name or file, "
+                             "`Mechanism.from_dh` and `Mechanism.of` make one of its parts")
 
     @property
     def name(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import ArrayLike
-from cayley.errors import ModelWarning
+from cayley.errors import warn_user
 from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
@@ -138,9 +137,8 @@ class MotionMethods(Data):
         names = () if self.tree.included else friction_left_out(self.tree)
 
         def say() -> bool:
-            warnings.warn(f"{self.name} moves without the friction and damping of {joints_in_words(names)}: "
-                          '`arm.including("friction")` has them, `arm.with_friction(arm.joint_names)` takes them away',
-                          ModelWarning, stacklevel=7)  # where the mechanism was asked
+            warn_user(f"{self.name} moves without the friction and damping of {joints_in_words(names)}: "
+                      '`arm.including("friction")` has them, `arm.with_friction(arm.joint_names)` takes them away')
             return True
 
         if names:

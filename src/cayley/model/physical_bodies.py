@@ -5,13 +5,12 @@ made of theirs: these are made with a warning."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
-from cayley.errors import ModelError, ModelWarning
+from cayley.errors import ModelError, warn_user
 from cayley.model.parts import Body
 
 _ONE_MOMENT = 1e-8  # of the largest moment: below this the other two are zero
@@ -57,6 +56,6 @@ def warn_of_impossible(bodies: Iterable[Body], source: str) -> None:
     """Give a `ModelWarning` that names the bodies whose mass properties no rigid body can have."""
     wrong = [f"{body.name!r}: {'; '.join(found)}" for body in bodies if (found := impossibilities(body))]
     if wrong:
-        warnings.warn(f"{source}: no body can be as {', nor '.join(wrong)}. The numbers are used as given; "
-                      f"with_body(name, inertia=...) changes them, and geometry.inertia.nearest_physical_inertia "
-                      f"suggests a repair", ModelWarning, stacklevel=2)
+        warn_user(f"{source}: no body can be as {', nor '.join(wrong)}. The numbers are used as given; "
+                  f"with_body(name, inertia=...) changes them, and geometry.inertia.nearest_physical_inertia "
+                  f"suggests a repair")

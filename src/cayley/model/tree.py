@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.explained_calls import with_explained_calls
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.findings import Remark, in_number
@@ -24,6 +25,7 @@ from cayley.model.physical_bodies import check_possible
 from cayley.model.spring_kinds import LinearSpring, SpringKind
 from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
+from cayley.words import what_it_is_here
 
 GRAVITY = (0.0, 0.0, -9.81)
 TERMS = {
@@ -62,6 +64,7 @@ class Coordinate(NamedTuple):
     qd: int
 
 
+@with_explained_calls
 @dataclass(frozen=True, eq=False)
 class Tree(Immutable):
     """Bodies joined into a tree. Made by `Tree.of`, which checks and sorts."""
@@ -523,7 +526,9 @@ class Tree(Immutable):
         unknown = set(terms) - set(TERMS)
         if unknown:
             known = ", ".join(f"{term!r} ({words})" for term, words in TERMS.items())
-            raise ModelError(f"dynamics can include {known}, not {', '.join(map(repr, sorted(unknown)))}")
+            first = min(unknown)
+            raise ModelError(f"dynamics can include {known}, not {', '.join(map(repr, sorted(unknown)))}"
+                             f"{what_it_is_here(str(first))}")
         if {ELASTIC, REDUCED} <= set(terms):
             raise ModelError(f"dynamics include {ELASTIC!r} or {REDUCED!r}, not both")
         made = replace(self.without_motors(), included=frozenset(terms))

@@ -14,6 +14,7 @@ from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError
+from cayley.explained_calls import explained
 from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
@@ -92,6 +93,7 @@ class MechanismCalls(SystemCalls):
         check_closed_state(self.tree, q, qd, start)
 
 
+@explained
 def rollout(tree: Tree, *, method: str | None = None, controller: Controller | None = None, control: str = "sampled",
             wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
             base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None,

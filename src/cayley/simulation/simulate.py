@@ -15,6 +15,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.signals import digital
 from cayley.errors import ConventionError, GeometryError, SignatureError
+from cayley.explained_calls import explained
 from cayley.geometry.batch import numbers
 from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
@@ -33,6 +34,7 @@ __all__ = ["METHODS", "simulate"]
 Result = TypeVar("Result")
 
 
+@explained
 def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
              controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
              start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",

@@ -8,10 +8,12 @@ from math import prod
 from typing import TypeAlias
 
 from cayley.errors import SignatureError
+from cayley.explained_calls import with_explained_calls
 from cayley.geometry.manifolds import VECTOR, Manifold, Shape
 from cayley.wording import shown
 
 
+@with_explained_calls
 @dataclass(frozen=True)
 class Port:
     """An input or output: its `shape`, a number if it is empty, its `unit`, and the `default` of an input that nothing
@@ -26,6 +28,7 @@ class Port:
         return prod(self.shape)
 
 
+@with_explained_calls
 @dataclass(frozen=True)
 class Block:
     """A part of the state: its `shape` and `unit`, the `manifold` it lies on, the name of the block that is its

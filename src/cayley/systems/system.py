@@ -17,6 +17,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError, check_known
+from cayley.explained_calls import with_explained_calls
 from cayley.systems.layout import Layout, State, StateLike
 from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
 from cayley.systems.record import Record
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from cayley.systems.trajectory import Trajectory
 
 
+@with_explained_calls
 @dataclass(frozen=True, eq=False)
 class System(HoldsFunctions):
     """A dynamic system: states, inputs, parameters, a derivative, outputs, modes and transitions.

@@ -14,6 +14,7 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.explained_calls import with_explained_calls
 from cayley.lazy_names import former_names
 from cayley.showing import Pictured, Player, maker
 from cayley.systems.layout import State
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@with_explained_calls
 @dataclass(frozen=True, eq=False)
 class Trajectory(HoldsFunctions, Pictured, Tabulated):
     """States of a system at the times `t` (samples), or of a batch: `trajectory["current"]`, or `trajectory.current`,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Text
 from cayley.errors import ConventionError, SignatureError
+from cayley.explained_calls import with_explained_calls
 
 if TYPE_CHECKING:
     from cayley.systems.layout import Layout
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
 
+@with_explained_calls
 @dataclass(frozen=True)
 class Transition(HoldsFunctions):
     """`guard(t, x, u, p)` goes through zero, "falling", "rising" or "both", while the modes are as `during` says; then

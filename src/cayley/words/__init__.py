@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 LIBRARIES = {
-    "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "robotics_toolbox": "the Robotics Toolbox", "jax": "JAX",
-    "casadi": "CasADi"}
+    "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "robotics_toolbox": "the Robotics Toolbox", "drake": "Drake",
+    "jax": "JAX", "casadi": "CasADi"}
 Kind = TypeVar("Kind", bound=type)
 
 _HERE = Path(__file__).parent

@@ -26,6 +26,7 @@ from cayley.compiler.tracing.program import Program, Variable, rebuild
 from cayley.compiler.tracing.symbols import Symbols
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.explained_calls import explained
 
 _WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15,
                       selections=1)
@@ -36,6 +37,7 @@ _ALWAYS: Guard = {}
 Adjoint = tuple[Guard, Node]
 
 
+@explained
 def jacobian(outputs: Scalar, variables: Scalar) -> Array:
     """The derivatives of symbols by symbols, inside a traced function: shape `outputs.shape + variables.shape`.
 
@@ -71,6 +73,7 @@ def slope_along(outputs: Array, variables: Array, direction: Array) -> Array:
     return _array(found, np.shape(outputs)).view(Symbols)
 
 
+@explained
 def independent(values: Scalar) -> Scalar:
     """The same values, as variables that `jacobian` can differentiate by.
 

@@ -23,6 +23,7 @@ from cayley.compiler.tracing.symbols import symbols, wrapped
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
+from cayley.explained_calls import explained
 
 Nodes = list[Node]
 Residual = Callable[[Nodes], Nodes]
@@ -37,6 +38,7 @@ class Root(NamedTuple):
     converged: Any
 
 
+@explained
 def newton(residual: Callable[..., Any], x0: Scalar, *parameters: Scalar, iterations: int = 8,
            tolerance: float = 1e-12) -> Root:
     """The x near `x0` where `residual(x, *parameters)` is zero, by at most `iterations` steps of Newton's method.
@@ -55,6 +57,7 @@ def newton(residual: Callable[..., Any], x0: Scalar, *parameters: Scalar, iterat
     return _root(_Asked("cy.newton", residual, parameters, step, iterations, tolerance), x0)
 
 
+@explained
 def fixed_point(function: Callable[..., Any], x0: float, *parameters: Scalar, iterations: int = 32,
                 tolerance: float = 1e-12) -> Root:
     """The x that `function(x, *parameters)` maps to itself, reached from `x0` by applying it `iterations` times.

@@ -18,6 +18,7 @@ from cayley.compiler.operations import BOOLEAN, OPERATIONS, Operation
 from cayley.compiler.tracing.graph import Graph, Node, apply
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import UnsupportedError
+from cayley.explained_calls import explained
 
 
 class Symbols(np.ndarray):
@@ -326,6 +327,7 @@ def _contraction(ufunc: np.ufunc, a: ArrayLike, b: ArrayLike, **options: Any) ->
     return ufunc(a, b, **options)
 
 
+@explained
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """`a` where the condition holds, `b` elsewhere; both are evaluated. The branch of traced functions.
 

@@ -15,6 +15,7 @@ from types import MethodType
 from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from cayley.errors import SignatureError
+from cayley.explained_calls import explained, unexplained
 from cayley.kinematics.mechanism_kernel import mechanism_in_words, units_of
 from cayley.model.tree import Tree
 from cayley.systems import System
@@ -37,9 +38,18 @@ class OfArm(Generic[P, R]):
 
     make: Callable[Concatenate[Tree, P], R]
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        vars(self)["name"] = name
+
+    @cached_property
+    def _explained(self) -> Callable[Concatenate[Tree, P], R]:
+        """The function, which says how it is called as a method when a call does not fit."""
+        arm = next(iter(inspect.signature(self.make).parameters))
+        return explained(unexplained(self.make), name=vars(self).get("name", ""), own=(arm,))
+
     @property
     def _bound(self) -> Callable[Concatenate[Tree, P], R]:
-        return self.make
+        return self._explained
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
@@ -75,7 +85,7 @@ class Law(OfArm[P, System]):
         """The function that makes the law, with a comment for its exported C: which law, and of which mechanism."""
         @wraps(self.make)
         def made(tree: Tree, *choice: P.args, **named: P.kwargs) -> System:
-            system = self.make(tree, *choice, **named)
+            system = self._explained(tree, *choice, **named)
             known = units_of(tree)
             units = [f"{name} [{known[name]}]" for name in ("q", "qd", "tau")
                      if name in system.inputs or name in system.outputs]

@@ -22,6 +22,7 @@ from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
@@ -30,6 +31,7 @@ _TAKES_LOADS = {METHODS[name].module for name in ("composite-bodies", "articulat
 _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau give at the state (q, qd)."
 
 
+@with_explained_calls
 class ForwardDynamics(KernelWithMethods):
     """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state
     (`q`, `qd`), and at the time `t` of a mechanism with constraints that depend on it."""

@@ -12,6 +12,7 @@ from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations qdd at the state (q, qd)."
 
 
+@with_explained_calls
 class InverseDynamics(KernelWithMethods):
     """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state
     (`q`, `qd`); of a mechanism with constraints those of its actuated joints, zero in the others."""

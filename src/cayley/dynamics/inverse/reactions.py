@@ -30,6 +30,7 @@ from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import Links, at_child, links_of, serial_chain
 from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.errors import UnsupportedError
+from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.constraints.rows import joining, timed, wrenches_of
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.frame_kernels import sized
@@ -67,6 +68,7 @@ class WrenchParts(NamedTuple):
     constraint: Array
 
 
+@with_explained_calls
 class ReactionsUnderLoads(MechanismKernel):
     """The kernel of `joint_reactions.with_inputs(...)`."""
 
@@ -76,6 +78,7 @@ class ReactionsUnderLoads(MechanismKernel):
         return _made(self.tree, replace(form, split=True), MechanismKernel)
 
 
+@with_explained_calls
 class Reactions(KernelWithMethods):
     """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
     moving joints, in their order, at the origin and in the axes of the child's body; then those that what joins two

@@ -23,6 +23,7 @@ from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, serial_chain
 from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.errors import UnsupportedError
+from cayley.explained_calls import with_explained_calls
 from cayley.geometry.spatial import force_cross, force_transform, motion_transform, spatial_inertia
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
@@ -112,6 +113,7 @@ class LinkScrews(NamedTuple):
     tau: Array
 
 
+@with_explained_calls
 class BodyScrews(MechanismKernel[LinkScrews]):
     """`body_screws(q, qd, qdd)`: the screws (..., joints, 6) of the bodies of an open chain, and its joint forces."""
 

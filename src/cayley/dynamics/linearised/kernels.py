@@ -22,6 +22,7 @@ from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelWithMethods, MethodKernel
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.general_jacobian import has_changing_directions
 from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
@@ -32,6 +33,7 @@ WithMethods = TypeVar("WithMethods", bound="KernelWithMethods[Any]")
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
 
 
+@with_explained_calls
 class Linearize(KernelWithMethods[Sensitivities]):
     """`linearize(q, qd, qdd)`: D, V and P (..., nv, nv) with dtau = D dqdd + V dqd + P dq."""
 

@@ -12,6 +12,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Result
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError
+from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
@@ -48,6 +49,7 @@ def check_method(name: str, method: str, methods: Mapping[str, Method]) -> None:
         raise ConventionError(f"{name} has no method {method!r}{advice} The methods are {', '.join(methods)}")
 
 
+@with_explained_calls
 class MethodKernel(MechanismKernel[Result]):
     """The kernel of one method of a function of a mechanism."""
 
@@ -60,6 +62,7 @@ class MethodKernel(MechanismKernel[Result]):
         return self.whole.with_inputs(wrenches=wrenches, axes=axes, base_motion=base_motion, method=self.method)
 
 
+@with_explained_calls
 class KernelWithMethods(MechanismKernel[Result]):
     """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
     qdd)` by another."""

@@ -50,7 +50,8 @@ _THIRDS = tuple(np.radians([0.0, 120.0, 240.0]))
 
 @dataclass(frozen=True, eq=False)
 class TranslationalDelta:
-    """A Delta by its lengths [m] and the directions (3) of its legs [rad].
+    """A Delta by its lengths [m] and the directions (3) of its legs [rad]. Its base is at the origin and its platform
+    above it; `cy.Mechanism(machine.tree(masses={...}))` is a mechanism of it, with loops and all functions.
 
     >>> machine = TranslationalDelta(crank=0.3, rod=0.6, base=0.25, platform=0.08)
     >>> modes = machine.inverse_position([0.05, -0.04, 0.55])
@@ -58,6 +59,8 @@ class TranslationalDelta:
     array([20.563753, 36.540518, 26.683536])
     >>> machine.direct_position(modes[-1])[0].round(9)
     array([ 0.05, -0.04,  0.55])
+    >>> cy.Mechanism(machine.tree()).loops.mobility
+    3
     """
 
     crank: float

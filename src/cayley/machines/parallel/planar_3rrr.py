@@ -66,6 +66,7 @@ _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)
 
 class Planar3RRR:
     """A planar 3-RRR by the pivots (3, 2) of its base, the lengths (3) of cranks and rods, and the platform's side [m].
+    `cy.Mechanism(machine.tree(masses={...}))` is a mechanism of it, with loops and all functions.
 
     >>> machine = Planar3RRR([(0.0, 0.0), (2.4, 0.0), (1.2, 2.0785)], cranks=[0.8] * 3, rods=[0.9] * 3, side=0.7)
     >>> modes = machine.inverse_position([1.25, 0.62, 0.2])

@@ -97,6 +97,10 @@ from cayley.model.locking import freed as freed
 from cayley.model.locking import locked as locked
 from cayley.model.masses import with_missing_masses as with_missing_masses
 from cayley.model.named_configurations import with_configuration as with_configuration
+from cayley.model.pinocchio_states import q_from_pinocchio as q_from_pinocchio
+from cayley.model.pinocchio_states import q_to_pinocchio as q_to_pinocchio
+from cayley.model.pinocchio_states import v_from_pinocchio as v_from_pinocchio
+from cayley.model.pinocchio_states import v_to_pinocchio as v_to_pinocchio
 from cayley.model.reducing import reduced as reduced
 from cayley.model.reducing import subtree as subtree
 from cayley.model.report import report as report

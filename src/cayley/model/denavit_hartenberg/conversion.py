@@ -7,7 +7,6 @@ Mass properties are given, as in published tables, in the convention's frame of 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, ModelError, ModelWarning
+from cayley.errors import ConventionError, ModelError, warn_user
 from cayley.geometry.inertia.tensors import inertia_about_center
 from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.model.chains import chain_pose, chain_to
@@ -88,7 +87,7 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     if gravity is None and any(body.mass for body in bodies) and gravity_is_idle(made):
         said.append(f"gravity is (0, 0, -9.81), and acts on no joint: {IDLE}, one that lies flat gravity=(0, 0, -9.81)")
     for sentence in said:
-        warnings.warn(f"{name}: {sentence}", ModelWarning, stacklevel=4)  # where `Mechanism.from_dh` was asked
+        warn_user(f"{name}: {sentence}")
     return replace(made, notes=tuple(doubts))
 
 

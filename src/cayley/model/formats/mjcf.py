@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,7 +22,7 @@ import numpy as np
 
 from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, ModelWarning
+from cayley.errors import ModelError, warn_user
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
@@ -80,11 +79,10 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel, *, trust: bool = Fals
     for key, keyframe in zip(names_of(model, "key", model.nkey), model.key_qpos, strict=True):
         made = with_configuration(made, key, keyframe)
     if said:
-        warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
+        warn_user(f"{name}: MuJoCo warns: {' '.join(said)}")
     if parts.notes:
-        warnings.warn(f"{name} is read without elements that a mechanism does not have: "
-                      f"{'; '.join(map(str, parts.notes))}",
-                      ModelWarning, stacklevel=2)
+        warn_user(f"{name} is read without elements that a mechanism does not have: "
+                  f"{'; '.join(map(str, parts.notes))}")
     return made
 
 

@@ -16,7 +16,6 @@ What the format leaves open, or has otherwise than URDF, is settled here:
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, ModelWarning
+from cayley.errors import ModelError, warn_user
 from cayley.model.findings import Remark, counted
 from cayley.model.formats.sdf_frames import MODEL, WORLD, SdfFrames, inverse, number, outside, texts, word
 from cayley.model.formats.search import FileSearch
@@ -81,7 +80,7 @@ def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False
     made = _tree(model, element, place, gravity, version, source_words(path_or_text))
     doubtful = [note.text for note in model.notes if note.doubtful]
     if doubtful:
-        warnings.warn("\n".join(doubtful), ModelWarning, stacklevel=2)
+        warn_user("\n".join(doubtful))
     return made
 
 

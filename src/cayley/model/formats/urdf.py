@@ -24,7 +24,6 @@ What the format leaves open is settled here:
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,7 +32,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, ModelWarning
+from cayley.errors import ModelError, warn_user
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
@@ -108,7 +107,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     if arguments:
         made = replace(made, arguments=tuple(arguments.items()))
     if notes:
-        warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
+        warn_user("\n".join(notes))
     return on_floating_base(made) if floating_base else made
 
 

@@ -9,7 +9,6 @@ any file and the environment."""
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from glob import escape, glob, has_magic
@@ -20,7 +19,7 @@ from types import ModuleType
 from typing import Any
 from xml.dom import minidom
 
-from cayley.errors import ModelError, ModelWarning
+from cayley.errors import ModelError, warn_user
 from cayley.model.budget import Budget
 from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.search import FileSearch
@@ -72,8 +71,7 @@ def expanded(path: Path, arguments: Mapping[str, str], *, trust: bool = False) -
             raise ModelError(f"{path.name}: xacro cannot expand it: {_why(error, path, xacro)}") from error
         _check_known(path, arguments, [path, *map(Path, xacro.all_includes)])
     if said_by_xacro.getvalue().strip():
-        warnings.warn(printable(f"{path.name}: xacro says: {' '.join(said_by_xacro.getvalue().split())[:2000]}"),
-                      ModelWarning, stacklevel=2)
+        warn_user(printable(f"{path.name}: xacro says: {' '.join(said_by_xacro.getvalue().split())[:2000]}"))
     return text
 
 

@@ -9,14 +9,12 @@ Mladenova 9.2 (389)-(397), corrected as in spec E-67 to E-72."""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.linalg import solve_banded
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ModelWarning, PlanningError, SingularityError
+from cayley.errors import PlanningError, SingularityError, warn_user
 from cayley.geometry.motions.dual import Dual
 from cayley.geometry.rotations.quaternion import quaternion_conjugate, quaternion_product
 from cayley.planning.poses.rotation_splines import (
@@ -61,9 +59,9 @@ def _between(t: Array, knots: Array, w: list[Scalar], instead: str) -> tuple[Arr
     q = aligned(knots, np.zeros(3))
     cosine = quaternion_product(quaternion_conjugate(q[0, :4]), q[1, :4])[0]
     if _HALF_TURN < abs(cosine) < _ALMOST:
-        warnings.warn(f"the rotation is by {np.degrees(2.0 * np.arccos(abs(cosine))):.6g} degrees, and a cubic of the "
-                      "vector-parameter passes most of it in an instant, the faster the nearer it is to half a turn: "
-                      f"`{instead}` does not", ModelWarning, stacklevel=3)
+        warn_user(f"the rotation is by {np.degrees(2.0 * np.arccos(abs(cosine))):.6g} degrees, and a cubic of the "
+                  "vector-parameter passes most of it in an instant, the faster the nearer it is to half a turn: "
+                  f"`{instead}` does not")
     return t, [piece(q[0], cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0]), t[1] - t[0])]
 
 

@@ -8,7 +8,6 @@ has two roots, one for each way of assembly, or none. Source: Ruggiu (4.55)-(4.6
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ModelError, ModelWarning, SignatureError, SingularityError, UnreachableError
+from cayley.errors import ModelError, SignatureError, SingularityError, UnreachableError, warn_user
 
 _ROUNDING = 16 * np.finfo(float).eps
 _NOWHERE = 1e-28  # of S: the end of the input link is on the output's pivot
@@ -132,8 +131,7 @@ def check_pairs(psi: ArrayLike, phi: ArrayLike) -> tuple[Array, Array]:
         raise SignatureError(f"pair {bad + 1} is ({inputs[bad]}, {outputs[bad]}): angles are finite numbers [rad]")
     largest = float(max(np.abs(inputs).max(), np.abs(outputs).max()))
     if largest > 2.0 * np.pi:
-        warnings.warn(f"an angle of {largest:g} rad is more than a turn: if it is in degrees, write np.radians(...)",
-                      ModelWarning, stacklevel=3)
+        warn_user(f"an angle of {largest:g} rad is more than a turn: if it is in degrees, write np.radians(...)")
     return inputs, outputs
 
 

@@ -11,9 +11,11 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
+from cayley.explained_calls import with_explained_calls
 from cayley.systems.transitions import DIRECTIONS
 
 
+@with_explained_calls
 @dataclass(frozen=True)
 class Event(HoldsFunctions):
     """An event of a simulation: `function(t, *blocks)` changes its sign, `function(t, q, qd)` for mechanisms.

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from cayley.errors import SignatureError
+from cayley.explained_calls import explained
 from cayley.systems.joining.connected import Connected
 from cayley.systems.joining.wiring import Wiring
 from cayley.systems.system import System
@@ -22,6 +23,7 @@ class HasSystem(Protocol):
     def system(self) -> System: ...
 
 
+@explained
 def connect(*systems: System | HasSystem, name: str | None = None, wires: Mapping[str, str] | None = None,
             solve_loops: bool = False) -> System:
     """Connect systems by the names of their ports: outputs drive the inputs of the same name.
@@ -41,6 +43,7 @@ def connect(*systems: System | HasSystem, name: str | None = None, wires: Mappin
     return Connected(wiring).whole(name or " + ".join(part.name for part in parts))
 
 
+@explained
 def series(*systems: System | HasSystem, name: str | None = None) -> System:
     """Systems one after the other: the outputs of each drive the inputs of the next, in their order.
 
@@ -59,6 +62,7 @@ def series(*systems: System | HasSystem, name: str | None = None) -> System:
     return connect(*parts, name=name, wires=wires)
 
 
+@explained
 def feedback(forward: System | HasSystem, back: System | HasSystem | None = None, *, sign: int = -1,
              reference: str = "reference", name: str | None = None) -> System:
     """The loop of a system with one input and one output, which is fed back, through another system if one is given,

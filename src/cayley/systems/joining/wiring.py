@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from cayley.compiler.solving.strongly_connected import strongly_connected
-from cayley.errors import ConventionError, ModelWarning, SignatureError
+from cayley.errors import ConventionError, SignatureError, warn_user
 from cayley.systems.ports import Port
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
@@ -115,10 +114,10 @@ class Wiring:
             if part.acts and not any(Place(k, n) in taken for n in part.outputs) and any(
                     self.parts[other].state for other in looks_at):
                 left = f", while nothing drives {', '.join(waiting)}" if waiting else ""
-                warnings.warn(
+                warn_user(
                     f"nothing takes {' or '.join(self.called(Place(k, n)) for n in part.outputs)}{left}: put what "
                     "turns the one into the other between them (motors take voltages), let the mechanism take it "
-                    "(arm.system(wrenches=[frame])), or join them with `wires`", ModelWarning, stacklevel=4)
+                    "(arm.system(wrenches=[frame])), or join them with `wires`")
 
     # The order of evaluation
 

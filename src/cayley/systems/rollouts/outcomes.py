@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.errors import warn_user
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.moving_system import MovingSystem
 from cayley.systems.trajectory import Trajectory
@@ -63,8 +63,7 @@ def _outcome(run: Run, points: Array, inputs: Mapping[str, Array]) -> tuple[str,
         which = f" {place[0] if len(place) == 1 else tuple(map(int, place))}" if place else ""
         said = (f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{which} after t = {t:.6g}, "
                 f"step {before * run.every}: {_reason(run, points, inputs, place, before)}")
-        warnings.warn(f"rollout of {rollout.system.name}: {said}; the status of the run says so, too", RuntimeWarning,
-                      stacklevel=5)  # where the rollout was called
+        warn_user(f"rollout of {rollout.system.name}: {said}; the status of the run says so, too", RuntimeWarning)
         return "not finite", said
     layout = rollout.system.layout
     defect = end[..., -1]

@@ -19,6 +19,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError, check_known
+from cayley.explained_calls import with_explained_calls
 from cayley.progress import PatientBar, pieces
 from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.systems.arguments import check_lists
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from cayley.compiler.c.c_source import CSource
 
 
+@with_explained_calls
 class Rollout:
     """A system with a method, compiled for rollouts; `System.rollout` and `Mechanism.rollout` make one.
 
