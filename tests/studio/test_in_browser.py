@@ -86,6 +86,20 @@ def test_a_wide_screen_is_used(browser, pages):
     assert robot["width"] > 0.85 * 390 and sliders["top"] > robot["bottom"]
 
 
+@pytest.mark.parametrize("name", ["stewart", "excavator"])
+def test_every_slider_is_reachable_on_a_telephone(browser, closed_pages, name):
+    """None is inside a box of its own that has to be scrolled without a scroll bar, and each can be touched."""
+    browser.open(closed_pages(name), width=390, height=844)
+    sliders = browser.evaluate("report.scene.sliders.length")
+    assert sliders == len(cy.load(name).actuated_joints)
+    reached = browser.evaluate("""[...document.querySelectorAll('#sliders input')].filter(input => {
+        scrollTo({top: scrollY + input.getBoundingClientRect().top - innerHeight / 2, behavior: 'instant'});
+        const box = input.getBoundingClientRect();
+        return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === input; }).length""")
+    assert reached == sliders
+    assert browser.evaluate("(box => box.scrollHeight - box.clientHeight)(document.getElementById('sliders'))") <= 0
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_robot_is_drawn(browser, pages, name):
     browser.open(pages(name), width=1400)
