@@ -52,5 +52,7 @@ def optional_imports() -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS or isinstance(error, MissingPackageError):
             raise
-        raise MissingPackageError(f"this needs the package {package}, which is not installed: "
-                                  f"pip install 'cayley[{EXTRAS[package]}]'", name=package) from error
+        missing = MissingPackageError(f"this needs the package {package}, which is not installed: "
+                                      f"pip install 'cayley[{EXTRAS[package]}]'")
+        missing.name = package  # as any ImportError has it
+        raise missing from error
