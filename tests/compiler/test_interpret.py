@@ -242,7 +242,7 @@ def test_a_missing_operation_is_named():
                                              (MPMATH, "mpmath")])
 def test_a_missing_package_is_named(monkeypatch, algebra, module):
     monkeypatch.setitem(sys.modules, module, None)
-    extra = "equations" if "mp" in module else "bridges"
+    extra = "equations" if algebra in (SYMPY, MPMATH) else "bridges"
     package = module.partition(".")[0]
     with pytest.raises(UnsupportedError, match=rf"needs the package {package}.*pip install 'cayley\[{extra}\]'"):
         interpret(ROOT, algebra, 1.0)

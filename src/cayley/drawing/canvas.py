@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
-from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
 from cayley.compiler.typing import Array
 from cayley.drawing.views import ViewAxes
@@ -22,6 +20,8 @@ with optional_imports():
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox, IdentityTransform
+    from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase

@@ -18,7 +18,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from contourpy import contour_generator
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
@@ -341,6 +340,8 @@ def zero_curves(field: Field, horizontal: Array, vertical: Array, *, inside: Cal
                 ) -> list[Array]:
     """The curves (n, 2) on which a field is zero, on the grid of places `horizontal` (l) and `vertical` (k); of each
     only the parts where `inside` holds, to their ends."""
+    with optional_imports():
+        from contourpy import contour_generator
     grid = np.stack(np.meshgrid(horizontal, vertical), axis=-1)
     values = np.ma.masked_invalid(field(grid)[..., 0])
     lines = contour_generator(horizontal, vertical, values).lines(0.0)
