@@ -83,7 +83,7 @@ clean:
 
 $(VENV)/.package: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing Cayley and what it needs into $(VENV); the first time this can take a minute."
-	@$(call INSTALL,--editable .)
+	@$(call INSTALL,--editable '.[full]')
 	@touch $@
 
 $(VENV)/.development: pyproject.toml | $(VENV)/pyvenv.cfg

@@ -70,6 +70,10 @@ class VersionError(CayleyError, ImportError):
     """A package that Cayley needs is too old; the message names the version needed."""
 
 
+class MissingPackageError(UnsupportedError, ModuleNotFoundError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
 class ModelWarning(UserWarning):
     """A file was read, but something in it is odd, or has no place in the mechanism; or what was made of mechanisms and
     laws lacks something that they were meant for."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.errors import CayleyError, ConventionError, ModelError
 from cayley.explained_calls import with_explained_calls
+from cayley.extras import optional_imports
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -188,7 +189,8 @@ class LiveView(Protocol):
 
 def png(figure: Figure) -> bytes:
     """The bytes of a figure, which is closed."""
-    import matplotlib.pyplot as plt
+    with optional_imports():
+        import matplotlib.pyplot as plt
     file = BytesIO()
     try:
         figure.savefig(file, format="png", dpi=_DPI)
@@ -205,8 +207,9 @@ def shown_once(figure: Figure) -> Figure:
 
 def _show_in_notebook(figure: Figure) -> None:
     """Empty for a figure that Matplotlib shows by itself at the end of the cell."""
-    import matplotlib
-    import matplotlib.pyplot as plt
+    with optional_imports():
+        import matplotlib
+        import matplotlib.pyplot as plt
     if "inline" in matplotlib.get_backend() and plt.fignum_exists(getattr(figure, "number", 0)):
         return
     display: Any = import_module("IPython.display")
@@ -216,7 +219,8 @@ def _show_in_notebook(figure: Figure) -> None:
 def plain_words(figure: Figure) -> Figure:
     """The same figure with axes of plain numbers, whose texts are words as they are: names with dollars in them are no
     formulas."""
-    from matplotlib.text import Text
+    with optional_imports():
+        from matplotlib.text import Text
     for text in figure.findobj(Text):
         text.set_parse_math(False)
     return figure

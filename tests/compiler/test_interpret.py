@@ -242,7 +242,9 @@ def test_a_missing_operation_is_named():
                                              (MPMATH, "mpmath")])
 def test_a_missing_package_is_named(monkeypatch, algebra, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(UnsupportedError, match=f"pip install {module.partition('.')[0]}"):
+    extra = "equations" if algebra in (SYMPY, MPMATH) else "bridges"
+    package = module.partition(".")[0]
+    with pytest.raises(UnsupportedError, match=rf"needs the package {package}.*pip install 'cayley\[{extra}\]'"):
         interpret(ROOT, algebra, 1.0)
 
 

@@ -15,6 +15,7 @@ import typer
 from cayley.cli.terminal import note
 from cayley.compiler.typing import Array
 from cayley.errors import CayleyError, ModelError, ModelWarning
+from cayley.extras import optional_imports
 from cayley.model.formats import endings, files_in_words
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ def pose_of(values: Array) -> Array:
 
 def draw_without_window() -> None:
     """Let Matplotlib draw into files alone."""
-    import matplotlib
+    with optional_imports():
+        import matplotlib
     matplotlib.use("Agg")
 
 
@@ -168,7 +170,8 @@ def write_plot_and_data(draw: Callable[[], Figure], plot: Path | None, write: Ca
 
 def save_figure(figure: Figure, path: Path) -> Path:
     """Write a Matplotlib figure in the format of the file's ending."""
-    import matplotlib.pyplot as plt
+    with optional_imports():
+        import matplotlib.pyplot as plt
     known = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in known:
         raise CayleyError(f"{path}: pictures are written as {', '.join('.' + kind for kind in sorted(known))}")

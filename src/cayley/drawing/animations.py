@@ -9,9 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
-from PIL import Image
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
@@ -21,9 +19,14 @@ from cayley.drawing.solids import Skins, skins
 from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
 from cayley.drawing.views import ViewAxes, view_for, view_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 from cayley.wording import shown
+
+with optional_imports():
+    import matplotlib.pyplot as plt
+    from PIL import Image
 
 _RATE = 20  # pictures a second; a GIF counts hundredths of a second
 _DPI = 100

@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
-import matplotlib.artist
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
-from matplotlib.text import Text
-from matplotlib.transforms import Bbox, IdentityTransform
-from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
-from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
 from cayley.compiler.typing import Array
 from cayley.drawing.views import ViewAxes
+from cayley.extras import optional_imports
+
+with optional_imports():
+    import matplotlib.artist
+    import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
+    from matplotlib.patheffects import withStroke
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox, IdentityTransform
+    from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from contourpy import contour_generator
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.map_fields import MapFields, MapGrid
 from cayley.drawing.views import free_base, view_of
 from cayley.errors import ConventionError
+from cayley.extras import optional_imports
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.continuation import Corrected, corrected, follow
 from cayley.kinematics.inverse.goal import Task
@@ -30,6 +30,9 @@ from cayley.model.constraints import constraints_on, tied_joints
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.locking import locked
 from cayley.model.tree import Tree
+
+with optional_imports():
+    from contourpy import contour_generator
 
 Field = Callable[[Array], Array]
 """Values and gradients by the velocities, (n, 1 + nv), at configurations (n, nq)."""

@@ -12,9 +12,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.colors import to_rgba
-from matplotlib.lines import Line2D
-from matplotlib.patches import Polygon
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import solids
@@ -23,8 +20,14 @@ from cayley.drawing.skeleton import configurations, skeleton
 from cayley.drawing.stick_figures import stick_figure
 from cayley.drawing.views import ViewAxes, drive_units, task_jacobian, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
 from cayley.model.tree import Tree
+
+with optional_imports():
+    from matplotlib.colors import to_rgba
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Polygon
 
 COLORS = {"velocity": BLUE, "force": RED}
 _LONGEST = 0.28  # semi-axis, as a part of the figure's size

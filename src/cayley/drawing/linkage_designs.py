@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.drawing.canvas import BLUE, GREY, INK, ORANGE, PALE, RED, TRIAD
 from cayley.drawing.stick_figures import stick_figure
+from cayley.extras import optional_imports
 from cayley.planning.synthesis.design import FourBarDesign
 from cayley.planning.synthesis.guidance import GuidingLinkage
 from cayley.showing import shown_once
+
+with optional_imports():
+    import matplotlib.pyplot as plt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

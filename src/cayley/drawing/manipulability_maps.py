@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import FuncFormatter, MultipleLocator
 from scipy.spatial import cKDTree
 
 from cayley.compiler.solving.rounding import least_singular
@@ -26,6 +24,7 @@ from cayley.drawing.skeleton import configurations
 from cayley.drawing.views import drive_units, free_base, task_jacobian_kernel, task_rows
 from cayley.drawing.workspaces import Workspace, gridded, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
+from cayley.extras import optional_imports
 from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.loops.closing import close
 from cayley.kinematics.loops.closing_search import closed_nearby
@@ -34,6 +33,10 @@ from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
+
+with optional_imports():
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

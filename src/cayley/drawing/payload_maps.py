@@ -15,6 +15,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.sampling import JointLimits
 from cayley.drawing.workspaces import Workspace, gridded, workspace
 from cayley.dynamics.payload_capacity import check_felt, effort_limits, payload_capacity
+from cayley.extras import optional_imports
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.showing import Pictured, shown_once
@@ -50,7 +51,8 @@ class PayloadMap(Pictured):
 
     def draw(self, *, figure: Figure | None = None) -> Figure:
         """The two charts, with their levels in steps. A Matplotlib figure."""
-        import matplotlib.pyplot as plt
+        with optional_imports():
+            import matplotlib.pyplot as plt
 
         from cayley.drawing.canvas import INK
         figure = plt.figure(figsize=(10.5, 5.0), layout="constrained") if figure is None else figure
@@ -64,9 +66,10 @@ class PayloadMap(Pictured):
         return shown_once(figure)
 
     def _chart(self, ax: Canvas, values: Array) -> None:
-        import matplotlib.pyplot as plt
-        from matplotlib.colors import BoundaryNorm
-        from matplotlib.ticker import MaxNLocator
+        with optional_imports():
+            import matplotlib.pyplot as plt
+            from matplotlib.colors import BoundaryNorm
+            from matplotlib.ticker import MaxNLocator
 
         from cayley.drawing.canvas import flat_style
         flat_style(ax, *self.names)

@@ -14,15 +14,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.colors import to_rgb
 
 from cayley.compiler.typing import Array
 from cayley.drawing import solids
 from cayley.drawing.canvas import GREY
 from cayley.errors import UnsupportedError, warn_user
+from cayley.extras import optional_imports
 from cayley.model.joint_kinds import plane_across
 from cayley.shapes import Surfaces, shapes_of
 from cayley.wording import did_you_mean
+
+with optional_imports():
+    from matplotlib.colors import to_rgb
 
 if TYPE_CHECKING:
     from cayley.drawing.skeleton import Skeleton

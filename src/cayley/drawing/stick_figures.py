@@ -9,8 +9,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.colors import to_rgb
-from matplotlib.patches import Circle, Polygon
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import canvas, solids
@@ -32,9 +30,14 @@ from cayley.drawing.skeleton import (
 )
 from cayley.drawing.solids import Skins, skins
 from cayley.drawing.views import ViewAxes, view_for
+from cayley.extras import optional_imports
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
+
+with optional_imports():
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Circle, Polygon
 
 if TYPE_CHECKING:
     from matplotlib.patches import Patch

@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.showing import plain_words, shown_once
+
+with optional_imports():
+    import matplotlib.pyplot as plt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

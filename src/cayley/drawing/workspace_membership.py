@@ -18,6 +18,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.sampling import coordinates_of, is_tied_between, joints_between, leaders, limited, ranges
 from cayley.drawing.workspaces import Extent, filled_cells
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.model.configurations import with_mimic_joints
 
@@ -133,7 +134,8 @@ _WORDS = ("a point", "a curve", "a surface", "of no volume")
 
 def surface(workspace: Workspace) -> Trimesh:
     """See `Workspace.mesh`."""
-    from trimesh import Trimesh
+    with optional_imports():
+        from trimesh import Trimesh
     room = workspace._room
     if room is None or not room.cell:
         raise UnsupportedError(f"what {workspace.frame!r} reaches is {_WORDS[workspace.dimension]}: a mesh is of an "

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LogNorm
-from matplotlib.ticker import FuncFormatter
 from scipy import ndimage
 
 from cayley.compiler.kernel import kernel
@@ -17,9 +14,15 @@ from cayley.drawing.canvas import BLUE, DENSITY, GREY, INK, PALE, RED, Canvas, L
 from cayley.drawing.stick_figures import stick_figure
 from cayley.drawing.views import ViewAxes
 from cayley.drawing.workspaces import filled_cells
+from cayley.extras import optional_imports
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.showing import shown_once
+
+with optional_imports():
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import FuncFormatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

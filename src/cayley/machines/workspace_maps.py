@@ -18,13 +18,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from contourpy import contour_generator
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
+from cayley.extras import optional_imports
 from cayley.kinematics.continuation import corrected, follow
 from cayley.machines.arguments import data
 from cayley.machines.parallel.legs import crank_angle, reach_margin
@@ -83,7 +83,8 @@ class WorkspaceMap(Pictured):
         """The inverse condition number in colours, the singular curves over it, inverse ones dark and direct ones red,
         and the machine in its best posture. Returns the Matplotlib axes."""
         if ax is None:
-            import matplotlib.pyplot as plt
+            with optional_imports():
+                import matplotlib.pyplot as plt
             ax = plt.figure(figsize=(6.4, 5.8), layout="constrained").add_subplot()
         mesh = ax.pcolormesh(self.horizontal, self.vertical, np.ma.masked_invalid(self.values), cmap="viridis",
                              vmin=0.0, vmax=max(float(np.nanmax(self.values, initial=0.0)), 1e-3), shading="nearest",
@@ -339,6 +340,8 @@ def zero_curves(field: Field, horizontal: Array, vertical: Array, *, inside: Cal
                 ) -> list[Array]:
     """The curves (n, 2) on which a field is zero, on the grid of places `horizontal` (l) and `vertical` (k); of each
     only the parts where `inside` holds, to their ends."""
+    with optional_imports():
+        from contourpy import contour_generator
     grid = np.stack(np.meshgrid(horizontal, vertical), axis=-1)
     values = np.ma.masked_invalid(field(grid)[..., 0])
     lines = contour_generator(horizontal, vertical, values).lines(0.0)

@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from operator import eq
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Group
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
@@ -27,6 +24,10 @@ from cayley.model.tree import Tree
 from cayley.showing import html_table
 from cayley.tabulated import Tabulated, plain
 from cayley.wording import printable
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table as RichTable
 
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
                 # revolute, prismatic
@@ -76,6 +77,8 @@ class TextTable(Tabulated):
         return html_table(self.title, self.columns, self.rows)
 
     def __rich__(self) -> RichTable:
+        from rich.table import Table as RichTable
+        from rich.text import Text
         table = RichTable(title=Text(self.title), title_justify="left")
         for column in self.columns:
             table.add_column(Text(column))
@@ -141,6 +144,8 @@ class Report:
         return f"<p>{escape(self.heading)}</p>{tables}<ul>{warnings}</ul>"
 
     def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
         warnings = [Text(f"! {finding}", style="yellow")
                     for finding in self.warnings] or [Text("no warnings", style="green")]
         facts = [Text(str(finding), style="dim") for finding in self.facts]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 from importlib import import_module
 
 from cayley.errors import CayleyError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.model.formats.array_file import read_arrays, write_arrays
 
 Derivatives = tuple[Array, Array, Array, Array]
@@ -306,7 +307,8 @@ class Motion(Pictured, ABC):
 
     def plot(self, names: Sequence[str] | None = None) -> Figure:
         """Position, velocity, acceleration and jerk in time, one line a coordinate; `names` are of the coordinates."""
-        import matplotlib.pyplot as plt
+        with optional_imports():
+            import matplotlib.pyplot as plt
         figure = plt.figure(figsize=(8.0, 8.0), layout="constrained")
         draw(figure, self, names)
         return shown_once(figure)

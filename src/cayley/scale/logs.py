@@ -13,6 +13,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.measurements import Measurements, SummedMeasurements, summed_measurements
 from cayley.errors import SignatureError
+from cayley.extras import optional_imports
 from cayley.scale.points import Columns, Table, whole_number
 from cayley.scale.tasks import Workers, done, in_order, tasks_of
 
@@ -75,8 +76,9 @@ def _joined(parts: Sequence[SummedMeasurements]) -> SummedMeasurements:
 
 def _by_graph(base: BaseParameters, log: Mapping[str, Any]) -> SummedMeasurements:
     """A task for each chunk, and a tree of tasks that join them."""
-    import dask.array as da
-    from dask.delayed import delayed
+    with optional_imports():
+        import dask.array as da
+        from dask.delayed import delayed
     q, *others = [da.asarray(log[name]) for name in _COLUMNS]
     for name, column in zip(_COLUMNS[1:], others, strict=True):
         if column.shape[:1] != q.shape[:1]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import CayleyError, ConventionError
+from cayley.extras import optional_imports
 from cayley.scale.points import digest
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _digest(rows: Mapping[str, Array], summary: Array) -> int:
 
 def opened(into: str | os.PathLike[str] | Files | None, plan: StorePlan) -> Store:
     """The stored sweep if it is this one, or a new one if nothing is stored; in memory if no path is given."""
-    import zarr
+    with optional_imports():
+        import zarr
     place = zarr.storage.MemoryStore() if into is None else str(Path(into).absolute()) if isinstance(
         into, (str, os.PathLike)) and "://" not in str(into) else into
     if isinstance(place, str) and Path(place).is_file():

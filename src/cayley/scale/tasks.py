@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, Protocol, TypeVar
 
 from cayley.errors import ConventionError
+from cayley.extras import optional_imports
 
 Found = TypeVar("Found")
 _AHEAD = 4  # tasks for each thread of a worker: one that runs, others that wait for it
@@ -41,20 +42,23 @@ def tasks_of(function: Callable[..., Found], *shared: object, workers: Workers) 
     are loaded once."""
     if not is_elsewhere(workers):
         return lambda *own: partial(function, *shared, *own)
-    import cloudpickle
+    with optional_imports():
+        import cloudpickle
     packed = cloudpickle.dumps((function, shared))
     return lambda *own: partial(_unpacked_and_done, packed, cloudpickle.dumps(own))
 
 
 def _unpacked_and_done(packed: bytes, own: bytes) -> Any:  # noqa: ANN401 (what the function returns)
-    import cloudpickle
+    with optional_imports():
+        import cloudpickle
     function, shared = _unpacked(packed)
     return function(*shared, *cloudpickle.loads(own))
 
 
 @lru_cache(maxsize=2)
 def _unpacked(packed: bytes) -> tuple[Callable[..., Any], tuple[object, ...]]:
-    import cloudpickle
+    with optional_imports():
+        import cloudpickle
     return cloudpickle.loads(packed)
 
 

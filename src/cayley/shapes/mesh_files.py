@@ -63,8 +63,8 @@ def _parsed(path: Path, ending: str, data: bytes) -> Surface:
     try:
         import trimesh
     except ImportError as error:
-        raise ModelError("meshes are read by the package trimesh, which is not installed: pip install trimesh"
-                         ) from error
+        raise ModelError("meshes are read by the package trimesh, which is not installed: pip install "
+                         "'cayley[meshes]'") from error
     scene = trimesh.load_scene(io.BytesIO(data), file_type=ending[1:], resolver=_Beside(path.parent, budget),
                                process=False, skip_materials=True)
     points, triangles = _placed(scene)

@@ -73,7 +73,7 @@ class Surface:
             import fast_simplification
         except ImportError as error:
             raise ModelError("meshes are simplified by the package fast-simplification, which is not installed: pip "
-                             "install fast-simplification") from error
+                             "install 'cayley[meshes]'") from error
         points, triangles = fast_simplification.simplify(self.points, self.triangles.astype(np.int32),
                                                          target_count=most)
         # the point that fits the planes around an edge best may be far away

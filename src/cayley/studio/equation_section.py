@@ -7,15 +7,17 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-import sympy
-
 from cayley.dynamics.equations import EquationsOfMotion
 from cayley.dynamics.equations.closed_mechanisms import ClosedEquations
 from cayley.dynamics.equations.named_recursion import named_inverse_dynamics
 from cayley.dynamics.equations.result import Group, needed_lines
 from cayley.errors import UnsupportedError
+from cayley.extras import optional_imports
 from cayley.mechanism import Mechanism
 from cayley.studio import mathml
+
+with optional_imports():
+    import sympy
 
 _LETTERS = 3  # velocities up to which equations in letters are short
 _FOLDED_LETTERS = 6  # and up to which they are offered

@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import sympy
-from sympy.printing.mathml import MathMLPresentationPrinter
-from sympy.printing.precedence import PRECEDENCE
-
 from cayley.compiler.typing import Text
+from cayley.extras import optional_imports
+
+with optional_imports():
+    import sympy
+    from sympy.printing.mathml import MathMLPresentationPrinter
+    from sympy.printing.precedence import PRECEDENCE
 
 if TYPE_CHECKING:
     from xml.dom.minidom import Element, Text

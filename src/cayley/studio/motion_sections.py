@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from cayley.compiler.typing import Array
 from cayley.control.law_trial import FORCE_UNITS, Trial, force_table, response_table, verdict_in_words
 from cayley.dynamics.payload_capacity import effort_limits
 from cayley.errors import CayleyError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.mechanism import Mechanism
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import TextTable
@@ -23,6 +22,10 @@ from cayley.planning.motion import Motion, draw
 from cayley.showing import plain_words
 from cayley.simulation import Trajectory
 from cayley.studio.pictures import html_table, picture
+
+with optional_imports():
+    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

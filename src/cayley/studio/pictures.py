@@ -9,8 +9,6 @@ from html import escape
 from io import BytesIO
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import manipulability_map, payload_map, workspace
@@ -18,11 +16,16 @@ from cayley.drawing.payload_maps import PayloadMap
 from cayley.drawing.views import view_of
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError
+from cayley.extras import optional_imports
 from cayley.model.denavit_hartenberg.table import DHTable, length_in_words, moving_number
 from cayley.model.report import TextTable
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory
 from cayley.studio.sliders import keeps_closed
+
+with optional_imports():
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
 _DPI = 130
 _LARGEST = 112  # points of the screen for an inch of a picture: larger it would look coarse

@@ -7,6 +7,7 @@ each section that does not apply, and says why."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,8 +18,6 @@ from string import Template
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
 from cayley.compiler.typing import Array, ArrayLike
@@ -28,6 +27,7 @@ from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
+from cayley.progress import working
 from cayley.showing import ReportPage
 from cayley.studio import counts_section as counts
 from cayley.studio.equation_section import equation_section
@@ -104,13 +104,9 @@ def report(arm: Mechanism, *, motion: MotionLike | None = None, payload: float =
 
 
 def _made(page: Page, progress: bool) -> str:
-    screen = Console(stderr=True)
-    hidden = not (progress and screen.is_terminal)
-    with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden,
-                  console=screen) as shown:
-        task = shown.add_task("", total=None)
+    with working(shown=progress and sys.stderr.isatty()) as say:
         for title, make in page.steps:
-            shown.update(task, description=f"{page.arm.name}: {title}")
+            say(f"{page.arm.name}: {title}")
             make()
     return page.html()
 

@@ -17,6 +17,7 @@ from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.extras import optional_imports
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
@@ -51,7 +52,8 @@ class OnChunks:
 def lazy_results(kernel: Kernel[Any], arguments: Sequence[Any], operands: Sequence[Any], dtype: DTypeLike | None,
                  options: Mapping[str, Any]) -> list[Any]:
     """The results as Dask's arrays, chunked as the arguments are; NumPy's arrays among these are cut to fit."""
-    import dask.array as da
+    with optional_imports():
+        import dask.array as da
     if options:
         raise UnsupportedError(f"{kernel.__name__} takes no {', '.join(options)} with arrays of Dask: bring the core "
                                "axes to the end with dask.array.moveaxis, and keep the result under a name of its own")

@@ -17,6 +17,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.extras import optional_imports
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -169,8 +170,5 @@ class _Found(HoldsFunctions, LazyTable):
 
 def package(module: str) -> ModuleType:
     """An optional module, imported now."""
-    try:
+    with optional_imports():
         return importlib.import_module(module)
-    except ImportError as error:
-        raise UnsupportedError(
-            f"this needs {module.partition('.')[0]}: pip install {module.partition('.')[0]}") from error

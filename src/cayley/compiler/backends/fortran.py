@@ -19,6 +19,7 @@ from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program, Variable
 from cayley.errors import UnsupportedError
+from cayley.extras import optional_imports
 from cayley.wording import printable
 
 _KINDS = {"double": "kind(1.0d0)", "float": "kind(1.0)"}
@@ -67,7 +68,8 @@ def fortran_text(program: Program, name: str, precision: str = "double") -> str:
     end subroutine energy
     <BLANKLINE>
     """
-    from sympy.codegen.cfunctions import expm1, log1p
+    with optional_imports():
+        from sympy.codegen.cfunctions import expm1, log1p
     found = equations(in_precision(program, precision), shared=True, spelled={"expm1": expm1, "log1p": log1p})
     called = _Names(program, found, name)
     spelled = _printer(called.written)
@@ -121,8 +123,9 @@ class _Names:
 
 def _printer(written: Mapping[str, str]) -> Any:  # noqa: ANN401 (a method of SymPy's)
     """Printer of SymPy expressions, with these names of symbols and with numbers of the kind `wp`."""
-    from sympy.printing.fortran import FCodePrinter
-    from sympy.printing.precedence import precedence
+    with optional_imports():
+        from sympy.printing.fortran import FCodePrinter
+        from sympy.printing.precedence import precedence
 
     class Printer(FCodePrinter):
         def _print_Symbol(self, expr: Any) -> str:  # noqa: ANN401 (SymPy's protocol, and below)
@@ -167,7 +170,8 @@ def _printer(written: Mapping[str, str]) -> Any:  # noqa: ANN401 (a method of Sy
 
 
 def _entries(value: Any) -> list[Any]:  # noqa: ANN401 (an expression, or a matrix or array of them)
-    from sympy import flatten
+    with optional_imports():
+        from sympy import flatten
     return flatten(value.tolist()) if hasattr(value, "tolist") else [value]
 
 

@@ -12,6 +12,7 @@ from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Scalar, Text
+from cayley.extras import optional_imports
 
 
 class Python(Backend):
@@ -54,9 +55,11 @@ def python_text(program: Program, name: str) -> str:
         return out
     <BLANKLINE>
     """
-    from sympy.printing.pycode import PythonCodePrinter
+    with optional_imports():
+        from sympy.printing.pycode import PythonCodePrinter
     spelled = PythonCodePrinter({"fully_qualified_modules": True}).doprint
-    from sympy.codegen.cfunctions import expm1, log1p
+    with optional_imports():
+        from sympy.codegen.cfunctions import expm1, log1p
     found = equations(program, shared=True, spelled={"expm1": expm1, "log1p": log1p})
     taken = {str(symbol)
              for symbol, _ in found.lines} | {str(s)
@@ -81,7 +84,8 @@ def python_text(program: Program, name: str) -> str:
 
 
 def _flat(value: Scalar) -> list[Any]:
-    from sympy import flatten
+    with optional_imports():
+        from sympy import flatten
     return flatten(value.tolist()) if hasattr(value, "tolist") else [value]
 
 

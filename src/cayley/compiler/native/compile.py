@@ -19,6 +19,7 @@ from cayley.compiler.native.vector_assembly import Assembly
 from cayley.compiler.precision import PRECISION
 from cayley.compiler.signature import spell
 from cayley.compiler.tracing.program import Program, without_collection
+from cayley.progress import counted
 
 _PATIENCE = 2.0
 
@@ -136,10 +137,7 @@ def _with_progress(jobs: Jobs, title: str) -> Iterator[Callable[[], Assembly]]:
 
 def _shown(waiting: Iterable[Callable[[], Assembly]], title: str, done: int,
            total: int) -> Iterator[Callable[[], Assembly]]:
-    from rich.console import Console
-    from rich.progress import Progress
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, completed=done)
+    with counted(title, total, done=done) as advance:
         for job in waiting:
             yield job
-            bar.advance(task)
+            advance()

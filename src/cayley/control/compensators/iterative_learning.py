@@ -25,6 +25,7 @@ from cayley.control.signals import within
 from cayley.control.targets import motion_target
 from cayley.dynamics.open_tree import TreeMechanics, tree_system
 from cayley.errors import SignatureError, SingularityError
+from cayley.extras import optional_imports
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.showing import Pictured, shown_briefly, shown_once
@@ -238,8 +239,9 @@ class LearnedMotion(Pictured):
 
     def plot(self) -> Figure:
         """Errors by trials; errors and forces of the first and the best trial in time."""
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import MaxNLocator
+        with optional_imports():
+            import matplotlib.pyplot as plt
+            from matplotlib.ticker import MaxNLocator
         learning = self.learning
         figure, (trials, errors, forces) = plt.subplots(1, 3, figsize=(12.0, 3.4), layout="constrained")
         trials.semilogy(self.errors, "o-", color="C0", markersize=4)

@@ -21,6 +21,7 @@ from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Val
 from cayley.control.stability.invariant_sets import CandidateLike, LyapunovCandidate, candidate
 from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.progress import PatientBar
 from cayley.showing import Pictured, brief, shown_once
 from cayley.systems import StateLike
@@ -101,10 +102,11 @@ class RegionOfAttraction(Pictured):
 
     def plot(self) -> Figure:
         """The states coloured by their outcome, and the level sets of V in which it falls and in which all converge."""
-        import matplotlib.pyplot as plt
-        from matplotlib.colors import ListedColormap
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Patch
+        with optional_imports():
+            import matplotlib.pyplot as plt
+            from matplotlib.colors import ListedColormap
+            from matplotlib.lines import Line2D
+            from matplotlib.patches import Patch
         figure, ax = plt.subplots(layout="constrained", figsize=(6.8, 5.4))
         ax.pcolormesh(self.horizontal, self.vertical, self.outcome, cmap=ListedColormap(list(_COLOURS.values())),
                       vmin=-1, vmax=1, shading="nearest", rasterized=True)

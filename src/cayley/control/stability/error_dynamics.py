@@ -27,6 +27,7 @@ from cayley.compiler.tracing.graph import ancestors
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.showing import brief
 from cayley.systems import HasSystem, StateLike, System
 from cayley.systems.arguments import given_inputs, given_parameters
@@ -97,7 +98,8 @@ class ErrorDynamics(HoldsFunctions):
             return self.exact
         if len(self.rate.program().nodes) > _SMALL:
             return None
-        import sympy
+        with optional_imports():
+            import sympy
         d = tuple(sympy.Symbol(label, real=True) for label in self.labels)
         return d, in_symbols(self.rate, d)
 
@@ -176,7 +178,8 @@ def displaced(dynamics: Dynamics, at: StateLike | None, *, inputs: Values = None
 
 def in_symbols(function: Kernel, d: tuple[Symbol, ...]) -> tuple[Expr, ...]:
     """The entries of a kernel of one vector in symbols."""
-    import sympy
+    with optional_imports():
+        import sympy
 
     from cayley.compiler.algebras.packages import SYMPY
     found = function.evaluate(SYMPY, sympy.Matrix(d))
@@ -256,7 +259,8 @@ def _of_function(function: Callable[[Array], Array], at: StateLike | None, discr
 
 
 def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discrete: bool) -> ErrorDynamics:
-    import sympy
+    with optional_imports():
+        import sympy
     symbols = tuple(equations)
     values = {} if at is None else at
     if not isinstance(values, Mapping) or any(symbol not in equations for symbol in values):
@@ -285,7 +289,8 @@ def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discre
 
 def expression_kernel(d: tuple[Symbol, ...], expressions: Any, shape: str) -> Kernel:  # noqa: ANN401 (of SymPy)
     """Expressions of SymPy as a kernel of the vector of their symbols."""
-    import sympy
+    with optional_imports():
+        import sympy
     text = sympy.lambdify(d, list(expressions), modules="numpy", cse=True)
 
     def rate(d: Array) -> Array:

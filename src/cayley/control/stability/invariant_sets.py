@@ -21,6 +21,7 @@ from cayley.control.stability.error_dynamics import ErrorDynamics, in_symbols, i
 from cayley.control.stability.linear_stability import Finding, Nature, Outcome, Scope, Verdict, of_error_dynamics
 from cayley.control.stability.signs import UNDECIDED, PolynomialSign, polynomial_sign, real_zeros
 from cayley.errors import SignatureError
+from cayley.extras import optional_imports
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def flat_directions(candidate: LyapunovCandidate) -> Array:
 
 
 def _by_algebra(candidate: LyapunovCandidate) -> Finding | None:
-    import sympy
+    with optional_imports():
+        import sympy
     known = candidate.about.expressions
     zeros = candidate.sign_of_rate.zeros
     if known is None or not zeros:
@@ -119,7 +121,8 @@ def _by_algebra(candidate: LyapunovCandidate) -> Finding | None:
 
 def _basis(equations: Any, d: Any) -> Any:  # noqa: ANN401 (of SymPy)
     """Of the ideal of equations, in which factors that are zero nowhere are left out."""
-    import sympy
+    with optional_imports():
+        import sympy
     found = list(equations)
     while True:
         basis = sympy.groebner([zero for s in found for zero in real_zeros(s, d)], *d, order="grevlex",
@@ -130,7 +133,8 @@ def _basis(equations: Any, d: Any) -> Any:  # noqa: ANN401 (of SymPy)
 
 
 def _along(s: Expr, d: Any, F: list[Expr], discrete: bool) -> Expr:  # noqa: ANN401 (symbols of SymPy)
-    import sympy
+    with optional_imports():
+        import sympy
     if discrete:
         return sympy.expand(s.subs(dict(zip(d, F, strict=True)), simultaneous=True))
     return sympy.expand(sum(sympy.diff(s, x) * f for x, f in zip(d, F, strict=True)))
@@ -138,7 +142,8 @@ def _along(s: Expr, d: Any, F: list[Expr], discrete: bool) -> Expr:  # noqa: ANN
 
 def _real_point(equations: list[Expr], d: Any) -> dict[Any, Any] | None:  # noqa: ANN401 (symbols of SymPy)
     """A real point besides the origin, if one is found."""
-    import sympy
+    with optional_imports():
+        import sympy
     try:
         found = sympy.solve(equations, *d, dict=True)
     except NotImplementedError:
@@ -347,7 +352,8 @@ class LyapunovCandidate:
         known = self.about.expressions
         if V is None or known is None:
             return None
-        import sympy
+        with optional_imports():
+            import sympy
         d, rates = known
         F = [_rational(rate) for rate in rates]
         if self.about.discrete:
@@ -375,7 +381,8 @@ class LyapunovCandidate:
 def candidate(about: ErrorDynamics, V: CandidateLike) -> LyapunovCandidate:
     """A candidate: a text of the state, `lambda x: x.speed**2 + ...`; of equations an expression in their symbols; or a
     symmetric matrix P (n, n), for V = d^T P d."""
-    import sympy
+    with optional_imports():
+        import sympy
     if isinstance(V, (list, tuple, np.ndarray, sympy.MatrixBase)):
         P = np.array(V.tolist() if hasattr(V, "tolist") else V, dtype=float)
         n = about.size
@@ -391,5 +398,6 @@ def candidate(about: ErrorDynamics, V: CandidateLike) -> LyapunovCandidate:
 
 
 def _rational(expression: Expr) -> Expr:
-    import sympy
+    with optional_imports():
+        import sympy
     return sympy.nsimplify(expression, rational=True) if expression.atoms(sympy.Float) else expression

@@ -188,7 +188,7 @@ def _control() -> Any:  # noqa: ANN401 (a module)
     try:
         import control
     except ImportError as error:
-        raise UnsupportedError("python-control is not installed: pip install control") from error
+        raise UnsupportedError("python-control is not installed: pip install 'cayley[bridges]'") from error
     return control
 
 

@@ -33,6 +33,7 @@ from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Val
 from cayley.control.stability.signs import definiteness
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.showing import brief
 from cayley.systems import StateLike
 from cayley.wording import shown
@@ -174,8 +175,9 @@ def marginal_poles(A: Array, *, discrete: bool = False) -> MarginalPoles | None:
     """
     if len(A) > _LARGEST:
         return None
-    import sympy
-    from sympy.polys.matrices import DomainMatrix
+    with optional_imports():
+        import sympy
+        from sympy.polys.matrices import DomainMatrix
     s = sympy.Symbol("s")
     entries = [[sympy.Rational(*Fraction(float(x)).as_integer_ratio()) for x in row] for row in A]
     M = DomainMatrix.from_list_sympy(len(A), len(A), entries).convert_to(sympy.QQ)
@@ -197,7 +199,8 @@ def marginal_poles(A: Array, *, discrete: bool = False) -> MarginalPoles | None:
 
 def _mapped(p: Poly, above: Any, below: Any) -> Poly:  # noqa: ANN401 (of SymPy)
     """p(above / below), times the power of `below` that makes it a polynomial."""
-    import sympy
+    with optional_imports():
+        import sympy
     coefficients = p.all_coeffs()[::-1]
     n = len(coefficients) - 1
     return sympy.Poly(sympy.expand(sum(c * above**k * below**(n - k) for k, c in enumerate(coefficients))), p.gen,
@@ -206,7 +209,8 @@ def _mapped(p: Poly, above: Any, below: Any) -> Poly:  # noqa: ANN401 (of SymPy)
 
 def _all_on_axis(once: Poly) -> bool:
     """Of a polynomial whose roots come as s and -s, each once: in w = -s^2 they are real and not negative."""
-    import sympy
+    with optional_imports():
+        import sympy
     powers = once.all_coeffs()[::-1]
     even = powers[1:] if powers[0] == 0 else powers  # without the root at the origin
     if len(even) == 1:
@@ -233,7 +237,8 @@ def _is_hurwitz(p: Poly) -> bool:
 
 def _kernel(M: Any, f: Poly) -> int:  # noqa: ANN401 (of SymPy)
     """The dimension of the kernel of f(M)."""
-    import sympy
+    with optional_imports():
+        import sympy
     one = type(M).eye(M.shape[0], sympy.QQ)
     value = one * sympy.QQ(0)
     for c in f.all_coeffs():

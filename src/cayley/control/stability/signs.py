@@ -22,6 +22,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
+from cayley.extras import optional_imports
 from cayley.showing import shown_briefly
 from cayley.wording import shown
 
@@ -107,7 +108,8 @@ def _word(positive: int, negative: int, size: int) -> Sign:
 
 
 def _by_minors(matrix: Array) -> Definiteness:
-    import sympy
+    with optional_imports():
+        import sympy
     M = sympy.Matrix([[sympy.Rational(x.numerator, x.denominator) if isinstance(x, Fraction) else sympy.sympify(x)
                        for x in row] for row in matrix])
     n = M.rows
@@ -135,7 +137,8 @@ def _by_minors(matrix: Array) -> Definiteness:
 
 
 def _minor(M: Any, rows: Any) -> Any:  # noqa: ANN401 (of SymPy)
-    import sympy
+    with optional_imports():
+        import sympy
     return sympy.simplify(M.extract(list(rows), list(rows)).det(method="berkowitz"))
 
 
@@ -167,7 +170,8 @@ def polynomial_sign(expression: Expr, d: Sequence[Symbol]) -> PolynomialSign:
     >>> polynomial_sign(-3 * y**2 * (1 + x**2), (x, y))
     PolynomialSign(word='negative semidefinite', how='its quadratic form has ...', zeros=(y, x*y))
     """
-    import sympy
+    with optional_imports():
+        import sympy
     whole = sympy.expand(expression)
     if whole == 0:
         return PolynomialSign("zero", "it vanishes")
@@ -187,7 +191,8 @@ def real_zeros(expression: Expr, d: Sequence[Symbol]) -> tuple[Expr, ...]:
     >>> real_zeros(x**3 + x, (x, y)), real_zeros(x**4 + y**2, (x, y))
     ((x,), (x, y))
     """
-    import sympy
+    with optional_imports():
+        import sympy
     sign = polynomial_sign(expression, d)
     if sign.word.endswith(" definite"):
         return tuple(d)
@@ -202,7 +207,8 @@ def real_zeros(expression: Expr, d: Sequence[Symbol]) -> tuple[Expr, ...]:
 
 
 def _of_terms(p: Poly) -> PolynomialSign:
-    import sympy
+    with optional_imports():
+        import sympy
     d = p.gens
     n = len(d)
     quadratic = sympy.zeros(n, n)
@@ -239,7 +245,8 @@ def _of_terms(p: Poly) -> PolynomialSign:
 
 
 def _of_factors(p: Poly) -> PolynomialSign:
-    import sympy
+    with optional_imports():
+        import sympy
     leading, factors = sympy.factor_list(p.as_expr(), *p.gens)
     if len(factors) < 2 and all(power == 1 for _, power in factors):
         return UNDECIDED
@@ -266,7 +273,8 @@ class _Strict(NamedTuple):
 
 def _strict(factor: Expr, d: Sequence[Symbol]) -> _Strict | None:
     """The sign of a factor, which may have a constant term of its own."""
-    import sympy
+    with optional_imports():
+        import sympy
     constant = sympy.Poly(factor, *d).coeff_monomial(1)
     rest = polynomial_sign(factor - constant, d) if factor - constant != 0 else PolynomialSign("zero", "")
     way = {"positive": 1, "negative": -1}.get(rest.word.split()[0], 0)

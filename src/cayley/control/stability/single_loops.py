@@ -21,6 +21,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
+from cayley.extras import optional_imports
 from cayley.showing import Pictured, brief, shown_once
 from cayley.wording import shown
 
@@ -99,8 +100,9 @@ class Bode(Pictured):
 
     def plot(self) -> Figure:
         """Amplitude and phase, with the margins marked."""
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import MultipleLocator
+        with optional_imports():
+            import matplotlib.pyplot as plt
+            from matplotlib.ticker import MultipleLocator
         figure, (amplitude, phase) = plt.subplots(2, 1, sharex=True, layout="constrained", figsize=(7.0, 5.0))
         amplitude.semilogx(self.frequency, self.decibels, color="C0")
         phase.semilogx(self.frequency, self.phase, color="C0")
@@ -272,7 +274,8 @@ class RootLocus(Pictured):
 
     def plot(self) -> Figure:
         """The branches, poles as crosses, zeros as circles, and what is stable in white."""
-        import matplotlib.pyplot as plt
+        with optional_imports():
+            import matplotlib.pyplot as plt
         figure, ax = plt.subplots(layout="constrained", figsize=(6.4, 5.2))
         starts = _poles(self.model, 0.0)
         zeros = self.model.zeros

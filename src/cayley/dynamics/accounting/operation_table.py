@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
-
-from rich.console import Group
+from typing import TYPE_CHECKING, Any
 
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Entry, Figures, Formula
 from cayley.geometry.rotations.costs import cost_of
 from cayley.model.report import TextTable
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +51,7 @@ class OperationTable:
         return self.table._repr_html_() + "".join(f"<p>{escape(note)}</p>" for note in self.notes)
 
     def __rich__(self) -> Group:
+        from rich.console import Group
         return Group(self.table, *self.notes)
 
 
@@ -72,6 +74,7 @@ class OperationTables:
         return "".join(table._repr_html_() for table in self.tables)
 
     def __rich__(self) -> Group:
+        from rich.console import Group
         return Group(*self.tables)
 
 

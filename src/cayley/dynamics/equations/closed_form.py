@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Any, NamedTuple
 
-import sympy
-
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.equations.constraint_sums import Rows, Ties
@@ -28,7 +26,11 @@ from cayley.dynamics.equations.symbolic_links import ModelNumber, parameters_of
 from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum, TooLong, exact_links, used_names
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links
+from cayley.extras import optional_imports
 from cayley.model.tree import Tree
+
+with optional_imports():
+    import sympy
 
 _LONGEST_ENTRY = 250  # sines and cosines
 _LONGEST = 1500  # terms of all entries together: some pages

@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import sympy
-
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.closed_form import closed_form, constraint_form
 from cayley.dynamics.equations.constraint_sums import Ties
@@ -33,9 +31,13 @@ from cayley.dynamics.equations.result import (
 from cayley.dynamics.equations.trigonometric_sums import TooLong
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
+
+with optional_imports():
+    import sympy
 
 Formulation = Literal["augmented", "projection", "minimal"]
 FORMULATIONS: tuple[Formulation, ...] = ("augmented", "projection", "minimal")

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import sympy
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.constraint_sums import ends_of, frame_motion
@@ -21,8 +20,12 @@ from cayley.dynamics.equations.symbolic_links import parameters_of, way_to_root
 from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum, TooLong, exact_links, used_names
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.model.masses import with_missing_masses
 from cayley.model.tree import Tree
+
+with optional_imports():
+    import sympy
 
 _LONGEST = 400  # sines and cosines of an entry
 _DIGITS = 6

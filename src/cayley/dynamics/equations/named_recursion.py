@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import sympy
 
 from cayley.compiler.algebras.equations import equations
 from cayley.compiler.algebras.packages import SYMPY
@@ -34,8 +33,12 @@ from cayley.dynamics.rigid_links.links import ROOT, JointPlacement, Link, Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import LinkMoments
 from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation
+from cayley.extras import optional_imports
 from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
+
+with optional_imports():
+    import sympy
 
 _AXES = "xyz"
 

@@ -8,16 +8,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import sympy
-
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.readable_sums import Writer, product, total
 from cayley.dynamics.equations.symbolic_links import ModelNumber
 from cayley.dynamics.equations.trigonometric_sums import Ring, decimal
 from cayley.dynamics.rigid_links.drives import DriveSpring, rotor_inertias, ties
 from cayley.errors import UnsupportedError
+from cayley.extras import optional_imports
 from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring
 from cayley.model.tree import Tree
+
+with optional_imports():
+    import sympy
 
 
 def parameter_symbols(parameters: Iterable[ModelNumber]) -> dict[str, Any]:

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import sympy
-
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.trigonometric_sums import Ring, RingSum, Wave
+from cayley.extras import optional_imports
+
+with optional_imports():
+    import sympy
 
 _LARGEST_RATIONAL = 1000  # numerators and denominators that are read as fractions
 _LONE_DIGITS = 9  # angles that one digit each can name

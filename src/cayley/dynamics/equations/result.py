@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-import sympy
-from sympy import Mul, cos, sin
-from sympy.printing.latex import LatexPrinter
-from sympy.printing.precedence import PRECEDENCE
-from sympy.printing.str import StrPrinter
-
 from cayley.compiler.typing import Scalar
+from cayley.extras import optional_imports
+
+with optional_imports():
+    import sympy
+    from sympy import Mul, cos, sin
+    from sympy.printing.latex import LatexPrinter
+    from sympy.printing.precedence import PRECEDENCE
+    from sympy.printing.str import StrPrinter
 
 Line = tuple[Any, Any]  # a symbol, or a name, and what it is
 

@@ -14,13 +14,16 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from sympy import QQ, ring
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.symbolic_links import ModelNumber, Scalars, bundles_of, parameters_of, symbolic_links
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation
 from cayley.errors import UnsupportedError
+from cayley.extras import optional_imports
+
+with optional_imports():
+    from sympy import QQ, ring
 
 
 class Wave(NamedTuple):

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy
 
+from cayley.compiler.algebras.protocol import package
 from cayley.compiler.made_once import kept as kept_with
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.solving.rounding import least_singular
@@ -41,6 +42,10 @@ from cayley.model.constraints import check_independent
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
 from cayley.showing import brief
+
+if TYPE_CHECKING:
+    import sympy
+
 
 _CHOICE = 4  # how many times as many closed configurations are looked at as are taken
 _WALKS = 16  # at once, through closed configurations,
@@ -231,6 +236,7 @@ def symbolic_base_parameters(model: RegressorModel) -> BaseExpressions:
     uy_2
     Jxx_2 + Jyy_2
     """
+    sympy = package("sympy")
     check_independent(model.tree, "the structure of base parameters")
     geometry = {id(link): SymbolicPlacement(link, number) for number, link in enumerate(model.links.links, 1)}
     symbols = np.array([sympy.Symbol(f"{word}_{number + 1}") for number, word in model.columns], dtype=object)
@@ -293,6 +299,7 @@ class SymbolicPlacement:
         return axes, self._symbol(f"a_{self.number}", a) * axes[:, 0] + self._symbol(f"d_{self.number}", d) * axes[:, 2]
 
     def _turn(self, c: float, s: float) -> tuple[sympy.Expr, sympy.Expr]:
+        sympy = package("sympy")
         if min(abs(c), abs(s)) < _ROUNDING:
             return sympy.Integer(round(c)), sympy.Integer(round(s))
         alpha = sympy.Symbol(f"alpha_{self.number}")
@@ -300,6 +307,7 @@ class SymbolicPlacement:
         return sympy.cos(alpha), sympy.sin(alpha)
 
     def _symbol(self, name: str, value: float) -> sympy.Expr:
+        sympy = package("sympy")
         if (name.startswith("R") and abs(abs(value) - 1) < _ROUNDING) or abs(value) < _ROUNDING:
             return sympy.Integer(round(value))
         symbol = sympy.Symbol(name)
@@ -309,4 +317,5 @@ class SymbolicPlacement:
 
 def exact(values: Array) -> Array:
     """Numbers as SymPy numbers: integers where they are such."""
+    sympy = package("sympy")
     return np.vectorize(lambda x: sympy.Integer(round(x)) if x == round(x) else sympy.Float(x), otypes=[object])(values)

@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.optimize
-from rich.progress import Progress
 
 from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import kernel
@@ -25,6 +24,7 @@ from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.progress import counted
 from cayley.showing import brief
 
 _MARGIN = 0.995  # of the limits: what may happen between the instants at which they are looked at
@@ -127,16 +127,14 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
     series = _Series(limits, period, harmonics)
     dullness = _Dullness(base, series, samples, MEASURES[measure])
     starts = np.random.default_rng(seed).normal(size=(tries, series.size))
-    with Progress(transient=True, disable=not progress) as shown:
-        task = shown.add_task("exciting trajectory", total=tries + steps)
-
+    with counted("exciting trajectory", tries + steps, shown=progress) as advance:
         def looked_at(x: Array) -> float:
-            shown.advance(task)
+            advance()
             return dullness(x)[0]
 
         best = min(starts, key=looked_at)
         found = scipy.optimize.minimize(dullness, best, jac=True, method="L-BFGS-B", options={"maxiter": steps},
-                                        callback=lambda _: shown.advance(task))
+                                        callback=lambda _: advance())
     better = min((best, found.x), key=lambda x: dullness(x)[0])
     return ExcitingTrajectory(series.trajectory(better), series.trajectory(best), base, limits, samples,
                               tries + int(found.nfev))

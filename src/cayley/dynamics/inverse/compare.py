@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.progress import track
 
 from cayley.compiler.algebras.counts import Operations
 from cayley.compiler.kernel import Kernel
@@ -17,6 +16,7 @@ from cayley.dynamics.inverse.kernels import InverseDynamics
 from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.errors import UnsupportedError
 from cayley.model.report import TextTable
+from cayley.progress import tracked
 from cayley.tabulated import Tabulated, plain
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def compare_inverse_dynamics(compute: InverseDynamics, q: ArrayLike, qd: ArrayLi
                        (states, compute.tree.nq)), *samples[1:])
     size = max(float(np.abs(reference).max(initial=0.0)), _usual_force(compute, batch))
     rows = [_row(compute, name, (q, qd, qdd), reference, size, batch)
-            for name in track(names, "methods", disable=not progress, transient=True)]
+            for name in tracked(names, "methods", shown=progress)]
     return Comparison(compute.tree.name, tuple(rows))
 
 

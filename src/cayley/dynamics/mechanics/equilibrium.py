@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import mpmath
 import numpy as np
 from scipy.optimize import minimize, root
 from scipy.stats import qmc
 
 from cayley.compiler.algebras.packages import MPMATH
+from cayley.compiler.algebras.protocol import package
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -160,6 +160,7 @@ class Potential(HoldsFunctions):
         """The sign of the lowest power of U along a way whose coefficient is more than rounding, exactly: 1 if U rises
         by it, -1 if it falls; None if what is left of the gradient hides it, or U is not written for such numbers."""
         least = _NOISE * self._curvature_around(q)
+        mpmath = package("mpmath")
         with mpmath.workdps(_DIGITS):
             try:
                 left = abs(self._exact_slope(q, mpmath.mpf(0), way, others))
@@ -176,6 +177,7 @@ class Potential(HoldsFunctions):
 
     def _exact_slope(self, q: Array, step: Scalar, way: Array, others: Array) -> Scalar:
         """As `_slope`, with many digits."""
+        mpmath = package("mpmath")
         inverse = np.linalg.inv(others.T @ self.hessian(q) @ others)
         x = np.array([mpmath.mpf(float(a)) + step * mpmath.mpf(float(b)) for a, b in zip(q, way, strict=True)])
         slope = self.gradient.evaluate(MPMATH, x)

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy
-from sympy.polys.matrices import DomainMatrix
 
 from cayley.compiler.algebras.interpret import SYMPY
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Scalar
 from cayley.errors import ConventionError
+from cayley.extras import optional_imports
+
+with optional_imports():
+    import sympy
+    from sympy.polys.matrices import DomainMatrix
 
 if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.system import NonholonomicSystem

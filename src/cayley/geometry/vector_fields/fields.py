@@ -22,6 +22,7 @@ from cayley.compiler.tracing.simplify import simplify
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import SignatureError
+from cayley.extras import optional_imports
 from cayley.geometry.vector_fields.brackets import bracket_terms, vector_field
 from cayley.wording import shown
 
@@ -71,14 +72,16 @@ def sampled_rank(columns: Array, scales: Array, tolerance: float) -> int:
 
 def exact_rank(columns: sympy.Matrix) -> int:
     """The rank of a matrix of expressions; decimal numbers are taken for the fractions that they round."""
-    import sympy
+    with optional_imports():
+        import sympy
     fractions = columns.applyfunc(lambda entry: entry.xreplace({x: _fraction(x) for x in entry.atoms(sympy.Float)}))
     return int(sympy.Matrix(fractions).rank(simplify=True))
 
 
 def _fraction(value: sympy.Float) -> sympy.Rational:
     """0.1 + 0.2 is 3/10: the simple fraction of which a number is the rounded value, or else the number itself."""
-    import sympy
+    with optional_imports():
+        import sympy
     exact = Fraction(float(value))
     scale = Fraction(10) ** round(np.log10(abs(float(value)))) if value else Fraction(1)
     simple = (exact / scale).limit_denominator(_SIMPLE) * scale

@@ -28,6 +28,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, SingularityError
+from cayley.extras import optional_imports
 from cayley.geometry.vector_fields.brackets import checked_inputs, function_of_state, vector_field
 from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Fields, is_symbolic, joined, states
 
@@ -71,7 +72,8 @@ def relative_degrees(h: Text, f: Text, inputs: Sequence[Text], at: ArrayLike, *,
     chosen = [row for _, row in found]
     symbolic = asked.dtype == object or any(map(is_symbolic, p))
     if symbolic:
-        import sympy
+        with optional_imports():
+            import sympy
         return RelativeDegrees(n, tuple(degree for degree, _ in found), sympy.Matrix(chosen))
     return RelativeDegrees(n, tuple(degree for degree, _ in found), np.stack(chosen, axis=-2))
 

@@ -25,9 +25,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, TypeVar
 
-import networkx as nx
 import numpy as np
 
 from cayley.compiler.typing import Array
@@ -36,6 +35,7 @@ from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 Verdict = Literal["algebraic", "differential", "unsolvable"]
+Node = TypeVar("Node")
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,13 @@ def _grown(chosen: Sequence[Edge], elements: Sequence[Edge], given: Sequence[Edg
 def _augmenting_path(chosen: Sequence[Edge], elements: Sequence[Edge], given: Sequence[Edge],
                      capacity: Mapping[str, int]) -> tuple[Edge, ...] | None:
     """Edges to take and to leave in turn, from one that makes no circuit to one whose body has room."""
-    exchange = nx.DiGraph()
-    exchange.add_nodes_from(["start", "end"])
+    exchange: dict[Edge | str, list[Edge | str]] = {}
     for edge in elements:
         if edge not in chosen:
-            exchange.add_edges_from(_exchanges(edge, chosen, given, capacity))
-    if not nx.has_path(exchange, "start", "end"):
-        return None
-    return tuple(nx.shortest_path(exchange, "start", "end")[1:-1])
+            for first, then in _exchanges(edge, chosen, given, capacity):
+                exchange.setdefault(first, []).append(then)
+    way = _shortest_way(exchange, "start", "end")
+    return None if way is None else tuple(each for each in way if isinstance(each, Edge))
 
 
 def _exchanges(edge: Edge, chosen: Sequence[Edge], given: Sequence[Edge], capacity: Mapping[str, int]
@@ -271,7 +270,7 @@ class SystemGraph:
     @cached_property
     def separated(self) -> tuple[str, ...]:
         """The nodes that nothing joins to the reference."""
-        reached = nx.node_connected_component(_undirected(self.edges, [*self.nodes, REFERENCE]), REFERENCE)
+        reached = _reached(_neighbours(self.edges), REFERENCE)
         return tuple(node for node in self.nodes if node not in reached)
 
     def chords(self, tree: Iterable[str]) -> tuple[str, ...]:
@@ -302,17 +301,38 @@ def circuit(edges: Iterable[Edge]) -> tuple[Edge, ...]:
 
 def path(edges: Sequence[Edge], start: str, end: str) -> tuple[Edge, ...] | None:
     """The edges on the way from one node to another, if these lead there."""
-    graph = _undirected(edges, [start, end])
-    try:
-        nodes = nx.shortest_path(graph, start, end)
-    except nx.NetworkXNoPath:
+    way = _shortest_way(_neighbours(edges), start, end)
+    if way is None:
         return None
-    return tuple(min(graph[a][b].items())[1]["edge"] for a, b in pairwise(nodes))
+    between = {ends: edge for edge in reversed(edges) for ends in ((edge.tail, edge.head), (edge.head, edge.tail))}
+    return tuple(between[two] for two in pairwise(way))
 
 
-def _undirected(edges: Iterable[Edge], nodes: Iterable[str]) -> nx.MultiGraph:
-    graph = nx.MultiGraph()
-    graph.add_nodes_from(nodes)
+def _neighbours(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     for edge in edges:
-        graph.add_edge(edge.tail, edge.head, edge=edge)
-    return graph
+        found.setdefault(edge.tail, []).append(edge.head)
+        found.setdefault(edge.head, []).append(edge.tail)
+    return found
+
+
+def _reached(links: Mapping[Node, Iterable[Node]], start: Node) -> dict[Node, Node]:
+    """Every node that links lead to, the nearest first, with the node before it on a shortest way."""
+    before = {start: start}
+    waiting = [start]
+    for node in waiting:  # which grows
+        for other in links.get(node, ()):
+            if other not in before:
+                before[other] = node
+                waiting.append(other)
+    return before
+
+
+def _shortest_way(links: Mapping[Node, Iterable[Node]], start: Node, end: Node) -> list[Node] | None:
+    before = _reached(links, start)
+    if end not in before:
+        return None
+    way = [end]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]

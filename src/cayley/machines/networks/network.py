@@ -19,7 +19,6 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
-import networkx as nx
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
@@ -203,8 +202,14 @@ class Network:
         if missing:
             raise ModelError(f"nothing connects body {missing[0]!r} of {self.name} to the reference")
         joints = {body: joint for body, joint in reached.items() if joint is not None}
-        outwards = nx.DiGraph((self.terminal(joint.first, joint.name).body, body) for body, joint in joints.items())
-        order = [body for body in nx.dfs_preorder_nodes(outwards, REFERENCE) if body in joints]  # as a mechanism has it
+        carried: dict[str, list[str]] = {}
+        for body, joint in joints.items():
+            carried.setdefault(self.terminal(joint.first, joint.name).body, []).append(body)
+        order = []  # a branch to its end before the next one, as a mechanism has it
+        waiting = carried[REFERENCE][::-1]
+        while waiting:
+            order.append(waiting.pop())
+            waiting.extend(reversed(carried.get(order[-1], ())))
         names = {joint.name for joint in joints.values()}
         return NetworkLayout(tuple(joints[body] for body in order),
                       tuple(each for each in self.connections if each.name not in names))

@@ -15,6 +15,7 @@ from cayley.compiler.algebras.packages import SYMPY
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
+from cayley.extras import optional_imports
 from cayley.machines.networks.hybrid_solve import reduced
 from cayley.machines.networks.instant import NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
@@ -70,7 +71,8 @@ def planar_tables(links: int) -> PlanarTables:
     >>> planar_tables(2).c[1, 1]
     l_2**2*m_2/3
     """
-    import sympy
+    with optional_imports():
+        import sympy
     if not isinstance(links, (int, np.integer)) or links < 1:
         raise ModelError(f"an arm must have a whole number of links, one at least, not {shown(links)}")
     symbols = [sympy.symbols(f"{letter}_1:{links + 1}", real=True) for letter in ("theta", "w", "m", "l")]
@@ -92,7 +94,8 @@ def _tables(n: int) -> Kernel[PlanarArrays]:
 
 def _tidy(entry: sympy.Expr) -> sympy.Expr:
     """Products of sines and cosines as those of the sums of their angles, a bracket a mass."""
-    import sympy
+    with optional_imports():
+        import sympy
     waves = sympy.expand(sympy.expand(sympy.nsimplify(entry, rational=True, tolerance=1e-12)).rewrite(sympy.exp))
     found = sympy.expand(sympy.powsimp(waves).rewrite(sympy.cos))
     masses = sorted((symbol for symbol in found.free_symbols if symbol.name.startswith("m_")), key=str)

@@ -14,6 +14,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.extras import optional_imports
 from cayley.machines.networks.instant import Instant
 from cayley.machines.networks.rigid_body import port_matrix, port_matrix_rate
 from cayley.showing import shown_once
@@ -160,7 +161,8 @@ _COLORS = {"matrix": "#dbe9f6", "derivative": "#fde5c8", "sum": "white", "consta
 
 def draw_block_diagram(diagram: BlockDiagram, axes: Axes | None = None) -> Figure:
     """The figure of a diagram, one column a body; `figure.savefig("diagram.svg")` keeps it."""
-    from matplotlib import pyplot
+    with optional_imports():
+        from matplotlib import pyplot
 
     if axes is None:
         stages = max(block.stage for block in diagram.blocks)

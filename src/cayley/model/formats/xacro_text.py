@@ -20,6 +20,7 @@ from typing import Any
 from xml.dom import minidom
 
 from cayley.errors import ModelError, warn_user
+from cayley.extras import optional_imports
 from cayley.model.budget import Budget
 from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.search import FileSearch
@@ -338,7 +339,8 @@ def _number_or_word(text: str) -> object:
 
 def _yaml(text: str, quantity: Callable[[str], float]) -> object:
     """Data in a YAML text; their size is checked before repeated parts are built."""
-    import yaml
+    with optional_imports():
+        import yaml
 
     class Loader(yaml.SafeLoader):
         pass

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.extras import optional_imports
 from cayley.planning.driven import check_keeps_constraints
 from cayley.planning.motion import Motion, panel
 from cayley.planning.timing.limits import KINDS, DrivenMechanism, MotionLimits, Worst, allowed_speed, sample_times
@@ -108,7 +109,8 @@ class LimitUse(Pictured):
         """Positions, and below them what is limited, as parts of the limits, one line a joint. Joints without a limit
         of a kind are drawn dashed, as parts of their own greatest value; kinds that have no limit at all are left out,
         but for velocity and acceleration."""
-        import matplotlib.pyplot as plt
+        with optional_imports():
+            import matplotlib.pyplot as plt
         kinds = [kind for kind in self.values
                  if kind in ("velocity", "acceleration") or np.isfinite(getattr(self.limits, kind)).any()]
         figure, axes = plt.subplots(1 + len(kinds), 1, sharex=True, layout="constrained",

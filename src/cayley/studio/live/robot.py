@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from matplotlib.colors import to_rgb
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import solids
@@ -25,6 +24,7 @@ from cayley.drawing.skeleton import (
 from cayley.drawing.stick_figures import COLORS, PLATE, SLIDE, joint_solid
 from cayley.drawing.views import view_of
 from cayley.errors import GeometryError, UnsupportedError
+from cayley.extras import optional_imports
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
 from cayley.kinematics.frame_kernels import body_pose_kernel
@@ -34,6 +34,9 @@ from cayley.shapes import Shapes, Surface, shapes_of
 from cayley.shapes.kinds import CylinderShape
 from cayley.studio.scene import main_frame
 from cayley.studio.sliders import keeps_closed, moved_alone
+
+with optional_imports():
+    from matplotlib.colors import to_rgb
 
 if TYPE_CHECKING:
     from viser import MeshHandle

@@ -100,6 +100,8 @@ class Connected:
         """The arguments of the texts of one part, made once for a state of the whole. The other arguments are kept with
         them, so that their identities, which are the key, stay theirs."""
         key = ("arguments", id(self), id(t), id(u), id(p))
+        if not isinstance(x, State):
+            return self._given(t, x, u, p)[k]
         return kept(x, key, lambda: (self._given(t, x, u, p), t, u, p))[0][k]
 
     def _given(self, t: Scalar, x: State, u: Record, p: Record) -> list[tuple[Scalar, State, Record, Record]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.extras import optional_imports
 from cayley.model.masses import unknown_masses
 from cayley.studio.live.panels.motions import Motions
 from cayley.studio.live.panels.panel import Panel
@@ -124,7 +125,8 @@ class Plots(Panel):
         if self._plot is not None:
             self._plot.data = data
             return
-        from viser import uplot
+        with optional_imports():
+            from viser import uplot
         series = (uplot.Series(label="t [s]"), *[uplot.Series(label=_plain(name), stroke=color, width=1.5)
                                                  for name, color in zip(self._curves.names, _COLORS, strict=False)],
                   uplot.Series(label="now", stroke="#333333", width=1.0, scale="now"))
