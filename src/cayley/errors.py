@@ -58,7 +58,7 @@ def check_known(names: Iterable[str], known: Collection[str], said: str, others:
     """
     for name in names:
         if name not in known:
-            every = f"; {others} {', '.join(known) or 'none'}"
+            every = f"; {others} {', '.join(map(repr, known)) or 'none'}"
             raise SignatureError(f"{said} {name!r}{did_you_mean(name, known, otherwise=every)}")
 
 

@@ -120,7 +120,7 @@ def explanation(function: Callable[..., Any], given: Sequence[object], named: Ma
 
 
 def _as_written(name: str, given: Sequence[object]) -> str:
-    """What users write: the name of the class, to make an object of it, and in small letters, to call one."""
+    """The name that users write: that of the class, to make an object of it, and in small letters, to call one."""
     if name not in _OF_THE_CLASS:
         return name
     kind = type(given[0]).__name__

@@ -19,13 +19,14 @@ _LITTLE = 2_000_000  # operations: a small piece of work
 
 
 def new_bar(*columns: str | ProgressColumn) -> Progress | None:
-    """Bar of Rich that leaves nothing behind; None if Rich is not installed."""
+    """Bar of Rich that leaves nothing behind and shows on terminals alone; None if Rich is not installed."""
     try:
         from rich.console import Console
         from rich.progress import Progress
     except ImportError:
         return None
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    screen = Console(stderr=True)
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
 
 
 def escaped(title: str) -> str:

@@ -40,7 +40,7 @@ def placed(given: Sequence[Any], named: Mapping[str, Any], inputs: Sequence[str]
 
 
 def _known(unknown: str, inputs: Sequence[str]) -> str:
-    """What was perhaps meant by an argument that a kernel does not have, or else those that it has."""
+    """The argument of a kernel that was perhaps meant by one that it does not have, or else all that it has."""
     options = ("out", "dtype", *_OPTIONS)
     if not misspelt(unknown, [*inputs, *options]) and what_it_is_here(unknown):
         return f"{what_it_is_here(unknown)}. It is called with {', '.join(inputs)}"

@@ -7,7 +7,6 @@ each section that does not apply, and says why."""
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -104,7 +103,7 @@ def report(arm: Mechanism, *, motion: MotionLike | None = None, payload: float =
 
 
 def _made(page: Page, progress: bool) -> str:
-    with working(shown=progress and sys.stderr.isatty()) as say:
+    with working(shown=progress) as say:
         for title, make in page.steps:
             say(f"{page.arm.name}: {title}")
             make()
