@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tomllib
 import venv
 import zipfile
@@ -55,8 +54,7 @@ def built(tmp_path_factory):
                    capture_output=True)
     wheel, = (folder / "direct").glob("*.whl")
     sdist, = (folder / "direct").glob("*.tar.gz")
-    with tarfile.open(sdist) as files:
-        files.extractall(folder, filter="data")
+    shutil.unpack_archive(sdist, folder)
     unpacked = folder / sdist.name.removesuffix(".tar.gz")
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "again"], cwd=unpacked,
                    check=True, capture_output=True)

@@ -43,10 +43,10 @@ def studio(
             view.add(arm)
         if played is not None:
             view.show(played)
-        output().print(literal(f"{', '.join(arm.name for arm in arms)}: {view.url} (Ctrl-C ends it)"), soft_wrap=True)
-        if browser:
-            view.open()
         try:
+            output().print(literal(f"{', '.join(arm.name for arm in arms)}: {view.url} (Ctrl-C ends it)"), soft_wrap=True)
+            if browser:
+                view.open()
             view.wait()
         except KeyboardInterrupt:
             output().print("Closed.")
