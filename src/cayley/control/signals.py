@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector
 from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_of
@@ -28,7 +29,6 @@ from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.configuration_space import configuration_step
 from cayley.model.tree import Tree
 from cayley.systems import Block, Port, Record, State, System, Transition, connect
-from cayley.systems.layout import as_vector
 from cayley.wording import shown
 
 

@@ -5,15 +5,16 @@ those of batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cayley.compiler.algebras.foreign_symbols import rollout_numbers
+from cayley.compiler.array_parts import as_vector, joined, split
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -21,7 +22,6 @@ from cayley.errors import SignatureError, check_known
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
 
-Name = TypeVar("Name")
 Blocks: TypeAlias = dict[str, np.ndarray]  # a state by the names of its blocks
 # Blocks and modes by name, a mode by its word or number; or just the one block
 StateLike: TypeAlias = Mapping[str, ArrayLike | str] | Record | ArrayLike  # modes are said by their words
@@ -223,39 +223,6 @@ def mode_number(modes: Mapping[str, tuple[str, ...]], mode: str, word: str) -> i
     if word not in modes[mode]:
         raise SignatureError(f"the mode {mode!r} is one of {', '.join(modes[mode])}, not {word!r}")
     return modes[mode].index(word)
-
-
-def as_vector(value: Array) -> Array:
-    """A value for one state as a vector (n)."""
-    shape = np.shape(value)
-    return np.stack([value]) if shape == () else value if len(shape) == 1 else value.reshape(-1)
-
-
-def split(vector: Array, shapes: Mapping[Name, tuple[int, ...]]) -> dict[Name, Array]:
-    """The values of some shapes that follow each other in a vector."""
-    ends = np.cumsum([0, *[prod(shape) for shape in shapes.values()]]).tolist()
-    return {name: vector[a] if shape == () else vector[a:b].reshape(shape)
-            for (name, shape), a, b in zip(shapes.items(), ends[:-1], ends[1:], strict=True)}
-
-
-def block_diagonal(blocks: Sequence[Array]) -> Array:
-    """The matrix with matrices on its diagonal, of numbers or of expressions; any may be without rows or columns."""
-    if len(blocks) == 1:
-        return blocks[0]
-    widths = [np.shape(block)[1] for block in blocks]
-    rows = [np.concatenate([np.zeros((np.shape(block)[0], sum(widths[:k]))), block,
-                            np.zeros((np.shape(block)[0], sum(widths[k + 1:])))], axis=1)
-            for k, block in enumerate(blocks) if np.shape(block)[0]]
-    return np.concatenate(rows) if rows else np.zeros((0, sum(widths)))
-
-
-def joined(parts: list[Array]) -> Array:
-    filled = [part for part in parts if np.shape(part) != (0,)]
-    return np.concatenate(filled) if len(filled) > 1 else filled[0] if filled else np.zeros(0)
-
-
-def each(values: Mapping[str, Array], change: Callable[[Array], Array]) -> dict[str, Array]:
-    return {name: change(value) for name, value in values.items()}
 
 
 def _batched(shape: tuple[int, ...]) -> str:

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, block_diagonal, joined
 from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.showing import shown_briefly
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import State, StateLike, as_vector, block_diagonal, joined
+from cayley.systems.layout import State, StateLike
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel

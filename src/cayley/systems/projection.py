@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.systems.layout import Layout, State, as_vector, joined
+from cayley.systems.layout import Layout, State
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel

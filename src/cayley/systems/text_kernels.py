@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
-from cayley.compiler.signature import Signature, spell
-from cayley.compiler.tracing.graph import ancestors
-from cayley.compiler.tracing.trace import trace
+from cayley.compiler.tracing import dependence as traced
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.layout import State, as_vector, joined
+from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -100,21 +99,4 @@ def depends_on_time(system: System) -> bool:
 def dependence(system: System, text: Texts) -> dict[str, set[str]]:
     """For each result of a text (t, x, u, p) the arguments on which it depends: "t", "x", "u.<input>",
     "p.<parameter>"."""
-    shapes = text_shapes(system)
-    labels: list[str] = []
-    sizes: list[int] = []
-
-    def all_in_one(*arguments: Scalar) -> Array:
-        returned = text(*text_arguments(system, dict(zip(shapes, arguments, strict=True))))
-        found = {name: as_vector(value) for name, value in returned.items()}
-        labels.extend(found)
-        sizes.extend(len(value) for value in found.values())
-        return joined(list(found.values()))
-
-    signature = Signature.parse(f"{','.join(map(spell, shapes.values()))}->(results)")
-    program = trace(all_in_one, signature, {}, name=system.name, inputs=list(shapes))
-    owner = {node.index: variable.name for variable in program.inputs for node in variable.nodes}
-    nodes = program.outputs[0].nodes
-    ends = np.cumsum([0, *sizes])
-    return {label: {owner[node.index] for node in ancestors(nodes[a:b]) if node.index in owner}
-            for label, a, b in zip(labels, ends[:-1], ends[1:], strict=True)}
+    return traced.dependence(lambda given: text(*text_arguments(system, given)), text_shapes(system), system.name)

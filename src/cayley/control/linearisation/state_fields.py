@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems import HasSystem, System
-from cayley.systems.layout import as_vector, joined
 from cayley.wording import did_you_mean
 
 _AFFINE = 1e-9  # of the largest entry

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from cayley.compiler.algebras.packages import NUMPY
+from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
@@ -31,7 +32,6 @@ from cayley.extras import optional_imports
 from cayley.showing import brief
 from cayley.systems import HasSystem, StateLike, System
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import as_vector, joined
 from cayley.wording import shown
 
 if TYPE_CHECKING:

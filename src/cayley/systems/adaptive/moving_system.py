@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.standstill import Standstill, matrices_kernel
-from cayley.systems.layout import State, as_vector, joined
+from cayley.systems.layout import State
 from cayley.systems.projection import check_constraints, on_constraints
 from cayley.systems.record import Record
 from cayley.systems.system import System

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import block_diagonal
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array
 from cayley.systems.friction_and_stops import REST_SPEED, Stop
-from cayley.systems.layout import block_diagonal
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 

@@ -21,13 +21,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.derivatives.derivative import independent, jacobian, slope_along
 from cayley.compiler.solving.linear import is_zero, solve_rows
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import ConventionError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, iterated_table, largest
-from cayley.systems.layout import Layout, State, as_vector, joined
+from cayley.systems.layout import Layout, State
 
 
 class Nodes(NamedTuple):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, each, joined, split
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, iterated_table, largest
-from cayley.systems.layout import Layout, State, as_vector, each, joined, split
+from cayley.systems.layout import Layout, State
 
 
 def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:

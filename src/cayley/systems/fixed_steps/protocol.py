@@ -12,8 +12,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from cayley.compiler.array_parts import joined
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.layout import Layout, State, joined
+from cayley.systems.layout import Layout, State
 from cayley.systems.projection import on_constraints
 from cayley.systems.record import Record
 from cayley.systems.system import System

@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cayley.compiler.array_parts import each, joined
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, StageTable, nothing
-from cayley.systems.layout import Layout, State, each, joined
+from cayley.systems.layout import Layout, State
 from cayley.systems.record import Record
 
 Pushed = Callable[[State, Record, dict[str, Array], dict[str, Array]], tuple[Scalar, Scalar]]

@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector
 from cayley.compiler.solving.complementarity import after_rounds, held_solve, projected_gauss_seidel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
@@ -44,7 +45,7 @@ from cayley.errors import UnsupportedError
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, largest, nothing
 from cayley.systems.fixed_steps.runge_kutta import euler_stage
 from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop
-from cayley.systems.layout import State, as_vector
+from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined, split
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.roots import newton
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.joining.wiring import Place, Wiring
-from cayley.systems.layout import State, as_vector, joined, split
+from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import outputs_depend_on_time

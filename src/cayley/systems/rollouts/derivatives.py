@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import summed
 from cayley.compiler.derivatives.iterated_steps import adjoint_steps, named_kernel, tangent_steps
 from cayley.compiler.iterate import Iterated
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.systems.rollouts.runs import RecordedRun, Run, from_to, summed
+from cayley.systems.rollouts.runs import RecordedRun, Run, from_to
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:

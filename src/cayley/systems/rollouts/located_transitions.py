@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.array_parts import as_vector, joined, split
 from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
-from cayley.systems.layout import State, as_vector, joined, split
+from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import summed
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
 from cayley.systems.rollouts.derivatives import WORK, RolloutDerivatives
-from cayley.systems.rollouts.runs import RecordedRun, Run, summed
+from cayley.systems.rollouts.runs import RecordedRun, Run
 from cayley.wording import shown
 
 

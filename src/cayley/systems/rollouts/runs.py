@@ -187,13 +187,3 @@ def from_to(array: Array, steps: slice | int, core: int) -> Array:
     """Some steps, or one, of an array that has an axis of them, before its last `core` axes."""
     index: tuple[Any, ...] = (..., steps, *[slice(None)] * core)
     return array[index]
-
-
-def summed(array: Array, shape: tuple[int, ...], full: tuple[int, ...]) -> Array:
-    """The derivative by an argument of some shape, of those by its copies in an array of the `full` shape."""
-    array = array.reshape((*[1] * (len(full) - array.ndim), *array.shape))
-    lead = len(full) - len(shape)
-    axes = (*range(lead), *[lead + k for k, size in enumerate(shape) if size == 1 and full[lead + k] != 1])
-    copies = prod(full[k] for k in axes) // max(1, prod(array.shape[k] for k in axes))
-    found = array.sum(axes).reshape(shape) if axes else array.reshape(shape)
-    return found if copies == 1 else copies * found

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import padded
 from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
@@ -211,7 +212,7 @@ class TransitionDerivatives:
             found.append(cuts)
         most = max((cuts[LENGTHS].shape[-1] for cuts in found), default=0)
         ends = {LENGTHS: (-1, 0.0), HAPPENED: (-1, -1.0), ALONG: (-2, 0.0), RATES: (-1, 0.0)}
-        whole = {name: [_padded(cuts[name], most, *end) for cuts in found] for name, end in ends.items()}
+        whole = {name: [padded(cuts[name], most, *end) for cuts in found] for name, end in ends.items()}
         return {name: np.concatenate(parts, axis=len(run.batch)).astype(run.precision)
                 if parts else np.zeros((*run.batch, 0, 0)) for name, parts in whole.items()}
 
@@ -249,9 +250,3 @@ def _at(array: Array, some: Array, core: int, moving: bool) -> Array:
     array = np.asarray(array)
     wide = array if moving else np.expand_dims(array, array.ndim - core)
     return np.broadcast_to(wide, (*some.shape, *array.shape[array.ndim - core:]))[some]
-
-
-def _padded(array: Array, width: int, axis: int, value: float) -> Array:
-    shape = list(array.shape)
-    shape[axis] = width - shape[axis]
-    return np.concatenate([array, np.full(shape, value)], axis=axis)
