@@ -44,7 +44,8 @@ def studio(
         if played is not None:
             view.show(played)
         try:
-            output().print(literal(f"{', '.join(arm.name for arm in arms)}: {view.url} (Ctrl-C ends it)"), soft_wrap=True)
+            shown = ", ".join(arm.name for arm in arms)
+            output().print(literal(f"{shown}: {view.url} (Ctrl-C ends it)"), soft_wrap=True)
             if browser:
                 view.open()
             view.wait()
