@@ -19,9 +19,8 @@ from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.open_tree import TreeConfigurations, TreeMechanics
 from cayley.errors import ConventionError, ModelError
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 from cayley.wording import did_you_mean, shown

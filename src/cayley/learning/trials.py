@@ -16,8 +16,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.arguments import given_inputs
-from cayley.systems.layout import State, mode_number
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State, mode_number
 from cayley.systems.rollouts.rollout import Rollout
 from cayley.systems.system import System
 from cayley.systems.text_kernels import dependence, text_kernel

@@ -30,8 +30,8 @@ from cayley.model.constraint_kinds import Wheel
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
+from cayley.systems.layout import Record
 from cayley.systems.ports import Block, BlockLike, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.wording import shown
 

@@ -38,9 +38,8 @@ from cayley.machines.walking.leg_motion import (
     on_one_foot,
     touch_down,
 )
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block, PortLike
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 from cayley.wording import shown

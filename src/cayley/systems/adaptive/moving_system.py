@@ -17,9 +17,8 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.standstill import Standstill, matrices_kernel
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.projection import check_constraints, on_constraints
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.text_kernels import energy_kernel, output_kernel, text_kernel
 from cayley.systems.transitions import Transition

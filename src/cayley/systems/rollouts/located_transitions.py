@@ -28,8 +28,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 from cayley.systems.trajectory_parts import Log

@@ -26,8 +26,7 @@ from cayley.systems.arguments import check_lists
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill
-from cayley.systems.layout import StateLike
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, StateLike
 from cayley.systems.rollouts.calls import SystemCalls
 from cayley.systems.rollouts.derivatives import RolloutDerivatives, RolloutLayer
 from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
