@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cayley.compiler.typing import Array
-from cayley.errors import CayleyError, ModelError
+from cayley.errors import CayleyError, ModelError, did_you_mean
 from cayley.model.formats.files import decoded, read_bytes
-from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.drawing.played import MotionLike

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from cayley.errors import SignatureError
-from cayley.wording import did_you_mean, shown
+from cayley.errors import SignatureError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel

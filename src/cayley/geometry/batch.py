@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import CayleyError, GeometryError, SignatureError
-from cayley.wording import shown
+from cayley.errors import CayleyError, GeometryError, SignatureError, shown
 
 TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
 """How far numbers of these types may be from a unit length, from orthogonal, skew or symmetric; 1e-8 for all other
@@ -16,8 +15,7 @@ types.
 
 It is one number for every check, so that what one check admits no other refuses. What makes a rotation of parameters
 (an axis, a quaternion, a spinor) divides their rest away, so that it gives a rotation to the last digit; what composes
-adds the defects of its factors.
-"""
+adds the defects of its factors."""
 
 
 def tolerance_of(values: ArrayLike | None, tolerance: float | None = None) -> float:

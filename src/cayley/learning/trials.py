@@ -14,13 +14,12 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, did_you_mean, shown
 from cayley.systems.arguments import given_inputs
 from cayley.systems.layout import Record, State, mode_number
 from cayley.systems.rollouts.rollout import Rollout
 from cayley.systems.system import System
 from cayley.systems.text_kernels import dependence, text_kernel
-from cayley.wording import did_you_mean, shown
 
 Start = Callable[[Array], Mapping[str, ArrayLike]]
 

@@ -17,10 +17,9 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.graph import Node
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import PlanningError, SignatureError
+from cayley.errors import PlanningError, SignatureError, shown
 from cayley.geometry.batch import numbers
 from cayley.showing import Pictured, shown_briefly, shown_once
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -114,8 +114,7 @@ def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, give
 
 def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mapping[str, Wrench],
                period: float | None) -> Driving:
-    """The loop of a mechanism and a law that is a system, with what drives its inputs, and the parameters of the law.
-    """
+    """The loop of a mechanism and a law that is a system, with what drives its inputs, and the law's parameters."""
     loop = connect(arm, law if period is None else digital(law, period, at_once=True))
     values = {name: partial(_of_joints, value) if callable(value) else value
               for name, value in {**acting, **{n: v for n, v in given.items() if n in loop.inputs}}.items()}

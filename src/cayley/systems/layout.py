@@ -235,8 +235,8 @@ class Layout:
         block = self.blocks[name]
         values: Array = given if is_on_gpu(given) else rollout_numbers(given, name)  # type: ignore[assignment]
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
-            raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape "
-                                 f"{_batched(block.shape)}, not {values.dtype} of {values.shape}")
+            raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape ("
+                                 f"{', '.join(['...', *map(str, block.shape)])}), not {values.dtype} of {values.shape}")
         if not is_on_gpu(given):  # where nothing is looked at
             block.manifold.check(values, f"{name!r} of {self.whose}")
         return values if values.dtype.kind == "f" else values.astype(float)
@@ -273,7 +273,3 @@ def mode_number(modes: Mapping[str, tuple[str, ...]], mode: str, word: str) -> i
     if word not in modes[mode]:
         raise SignatureError(f"the mode {mode!r} is one of {', '.join(modes[mode])}, not {word!r}")
     return modes[mode].index(word)
-
-
-def _batched(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(['...', *map(str, shape)])})"

@@ -169,8 +169,7 @@ class PrincipalInertia:
     """Principal moments [kg m^2], ascending, (..., 3)."""
     axes: Array
     """Unit vectors along the principal axes as columns, (..., 3, 3), right-handed: a rotation from principal to given
-    axes.
-    """
+    axes."""
 
     __repr__ = brief
 

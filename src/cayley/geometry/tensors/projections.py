@@ -95,8 +95,7 @@ class SpectralDecomposition:
 
     @property
     def projections(self) -> Array:
-        """The projections on the eigenvectors, (..., n, n, n); for a repeated eigenvalue only their sum means anything.
-        """
+        """The projections on the eigenvectors (..., n, n, n); of a repeated eigenvalue only their sum has a meaning."""
         return np.einsum("...ik,...jk->...kij", self.vectors, self.vectors)
 
 

@@ -28,8 +28,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Text
-from cayley.errors import ModelError, SignatureError
-from cayley.wording import shown
+from cayley.errors import ModelError, SignatureError, shown
 
 _INPUTS = ("x", "p")
 _SHAPES = ("(n)", "(n),(p)")

@@ -18,14 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean, shown
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.geometry.spatial import force_transform
 from cayley.geometry.tensors.cross import skew
 from cayley.model.parts import Body, frozen
 from cayley.showing import brief
-from cayley.wording import did_you_mean, shown
 
 GRAVITY = (0.0, 0.0, -9.81)
 _ONES = np.eye(3)

@@ -16,9 +16,8 @@ from scipy.optimize import brentq
 from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar, is_finite_number
-from cayley.errors import ModelError, UnreachableError
+from cayley.errors import ModelError, UnreachableError, shown
 from cayley.machines.rolling.steered_path import SteeredPath, arc_pose
-from cayley.wording import shown
 
 _SAMPLES = 64  # of a curve beside one pair of arcs
 _SCANNED = 2001  # of a curve, in search of cusps

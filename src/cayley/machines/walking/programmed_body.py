@@ -26,7 +26,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text, is_finite_number
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError, SignatureError, shown
 from cayley.machines.walking import biped_equations as equations
 from cayley.machines.walking.leg_motion import (
     Gait,
@@ -42,7 +42,6 @@ from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block, PortLike
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, warn_user
+from cayley.errors import ModelError, did_you_mean, warn_user
 from cayley.model.findings import Remark, counted
 from cayley.model.formats.sdf_frames import MODEL, WORLD, SdfFrames, inverse, number, outside, texts, word
 from cayley.model.formats.search import FileSearch
@@ -35,7 +35,6 @@ from cayley.model.joint_kinds.motion import Axis
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import GRAVITY, Tree
-from cayley.wording import did_you_mean
 
 _TYPES = ("revolute", "continuous", "prismatic", "fixed", "ball", "universal")
 _OTHER_TYPES = ("screw", "gearbox", "revolute2")
@@ -124,8 +123,7 @@ def _place(model: _Model, element: XmlElement) -> Array:
 
 
 def _gather(model: _Model, element: XmlElement, scope: str, search: FileSearch, depth: int) -> str:
-    """Links, joints, frames and nested models of a model, with their outer names, and the link that carries its frame.
-    """
+    """Links, joints, frames and nested models, with their outer names, and the link that carries the model's frame."""
     model.models += 1
     if depth > _MOST_NESTED or model.models > _MOST_MODELS:
         raise element.error(f"models are nested more than {_MOST_NESTED} deep, or are more than {_MOST_MODELS}: does "

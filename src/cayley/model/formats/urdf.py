@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, warn_user
+from cayley.errors import ModelError, did_you_mean, warn_user
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
@@ -54,7 +54,6 @@ from cayley.model.formats.xml_elements import (
 from cayley.model.joint_kinds import KINDS, JointKind
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic, NamedConfiguration
 from cayley.model.tree import Tree, first_ring
-from cayley.wording import did_you_mean
 
 __all__ = ["dump_urdf", "load_urdf"]
 

@@ -13,14 +13,13 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import PlanningError
+from cayley.errors import PlanningError, did_you_mean
 from cayley.planning.driven import driven_between
 from cayley.planning.motion import Derivatives, Motion, positive_seconds
 from cayley.planning.profiles.jerk_limits import Phases, phases_of, polynomials_of
 from cayley.planning.sequence import Standing
 from cayley.planning.splines.polynomials import InPieces, Polynomials
 from cayley.planning.timing.limits import Duration, MotionLimits, allowed_speed, checked_configuration
-from cayley.wording import did_you_mean
 
 _UNLIMITED = MotionLimits()
 _ROUNDING = 1e-12
