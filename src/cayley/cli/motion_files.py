@@ -40,7 +40,7 @@ def read_motion(path: Path, arm: Mechanism) -> MotionLike:
         rows = [row for row in csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
                 if row and not row[0].lstrip().startswith("#")]
     except csv.Error as error:
-        raise ModelError(f"{path} is no table: {error}") from error
+        raise ModelError(f"{path} is not a table: {error}") from error
     return _table(path, rows, arm)
 
 

@@ -92,7 +92,7 @@ def _check(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Sequence[Swi
                                   f"whose guard is a function (t, x, u, p), not by {shown(switch)}")
         for word in (switch.start, switch.to):
             if word not in sets:
-                raise ConventionError(f"switch {switch.name!r} speaks of the constraints {word!r} of {tree.name}"
+                raise ConventionError(f"switch {switch.name!r} names the constraints {word!r} of {tree.name}"
                                       f"{did_you_mean(word, list(sets))}")
     known = [each.name for each in (*tree.loops, *tree.constraints)]
     for word, names in sets.items():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, GeometryError, SignatureError, shown
 
@@ -31,6 +32,12 @@ def rounding_of(values: ArrayLike) -> float:
 def above_rounding(tolerance: float, *data: ArrayLike) -> float:
     """A relative tolerance, or 16 times the rounding of the coarsest of the numbers where that is more."""
     return max(tolerance, *(16 * rounding_of(each) for each in data))
+
+
+def least_exact(n: int, *data: ArrayLike) -> float:
+    """Singular values of matrices of n columns up to this are zero beside the largest, for the coarsest of the given
+    numbers."""
+    return max(least_singular(n, float_array(each).dtype, exact=True) for each in data)
 
 
 def digits_of(values: ArrayLike, tolerance: float | None = None) -> float:

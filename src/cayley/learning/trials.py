@@ -65,7 +65,7 @@ class Trials(HoldsFunctions):
         others = [name for name in self.example if name not in (*system.blocks, *system.modes, *system.parameters)]
         if others:
             known = [*system.blocks, *system.modes, *system.parameters]
-            raise SignatureError(f"`start` gives {others[0]!r}, which is no state or parameter of {system.name}"
+            raise SignatureError(f"`start` gives {others[0]!r}, which is not a state or parameter of {system.name}"
                                  + did_you_mean(others[0], known, otherwise=f"; it has {_all(known)}"))
         system.layout.given({n: value for n, value in self.example.items() if n not in system.parameters})
         self._rollout  # noqa: B018 (a method that is not known is told now)
@@ -87,7 +87,7 @@ class Trials(HoldsFunctions):
         try:
             given = self._begun(np.full(self.draws, 0.5))
         except IndexError as error:
-            raise SignatureError(f"`start` asks for more random numbers than its draws, {self.draws}") from error
+            raise SignatureError(f"`start` takes more random numbers than its {self.draws} draws") from error
         return {name: np.asarray(value, float) for name, value in given.items()}
 
     def _begun(self, u: Array) -> dict[str, Any]:

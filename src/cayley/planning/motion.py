@@ -321,7 +321,7 @@ def positive_seconds(value: float) -> float:
     """How long something takes."""
     found = numbers(value, "seconds")
     if found.ndim or not 0.0 < found < np.inf:
-        raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {shown(value)}")
+        raise PlanningError(f"a motion must take a time > 0 [s], not {shown(value)}")
     return float(found)
 
 

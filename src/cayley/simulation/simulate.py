@@ -101,7 +101,7 @@ def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, give
         raise SignatureError(f"the controller takes the parameters {', '.join(wanted) or 'none'}; given were "
                              f"{', '.join(given) or 'none'}")
     if period is not None and not (period > 0 and law is not None):
-        raise ConventionError("control_period is a positive time, and goes with a controller")
+        raise ConventionError("control_period must be a positive time [s], given together with a controller")
     if law is None:
         return np.zeros(tree.nv) if tau is None else tau
     text, own = law.text, {k: np.asarray(v, dtype=float) for k, v in given.items()}

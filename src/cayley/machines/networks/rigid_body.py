@@ -45,7 +45,7 @@ def given_rotation(values: ArrayLike, what: str) -> Array:
     if array.dtype != object:
         defect = float(rotation_defect.reference(array))
         if not defect <= tolerance_of(values):
-            raise ModelError(f"{what} are no rotation, which they miss by {defect:.2g}: {shown(values)}")
+            raise ModelError(f"{what} are not a rotation: they miss one by {defect:.2g}: {shown(values)}")
     return array
 
 

@@ -175,7 +175,7 @@ class StewartPlatform:
         if self.unheld_motions:
             raise SingularityError(
                 f"the legs of this Stewart platform leave it {self.unheld_motions} free motions at every pose (base "
-                "and platform of the same form, or joints in line): its poses are no list")
+                "and platform of the same form, or joints in line): its poses form a continuum")
         size = wanted.max()
         unit = np.array([1.0, 1.0, 1.0, size])  # of the columns of a pose
         known = np.zeros((0, 4, 4))

@@ -132,7 +132,7 @@ class _Fit:
             for length, curvature in arcs:
                 if np.arctan(self.wheelbase * abs(curvature)) > self.steering_limit:
                     raise UnreachableError(
-                        f"from u = {u:.6g} to {reached:.6g} the curve asks for a radius of {1 / abs(curvature):.4g} m, "
+                        f"from u = {u:.6g} to {reached:.6g} the curve needs a radius of {1 / abs(curvature):.4g} m, "
                         f"below the {self.wheelbase / np.tan(self.steering_limit):.4g} m of the steering limit")
                 self._append(way * length, way * curvature)
             u = reached

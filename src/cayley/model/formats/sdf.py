@@ -10,8 +10,8 @@ What the format leaves open, or has otherwise than URDF, is settled here:
   so that every link keeps its own frame.
 - A link that two joints carry closes a loop: the second joint is a `Loop`.
 - `effort` and `velocity` below zero, and limits of 1e16 and more, are none.
-- Screws, gearboxes and joints of two parallel axes are refused by name, and so are `placement_frame` and merged
-  includes; sensors, plugins, contact and damping of the solver are not read."""
+- Screws, gearboxes, joints of two parallel axes, `placement_frame` and merged includes raise an error; sensors,
+  plugins, contact and damping of the solver are not read."""
 
 from __future__ import annotations
 

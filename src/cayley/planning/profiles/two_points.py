@@ -154,7 +154,7 @@ class Cycloid(InPieces):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.seconds < np.inf:
-            raise PlanningError(f"a motion takes a time > 0; asked was for {self.seconds:g} s")
+            raise PlanningError(f"a motion must take a time > 0, not {self.seconds:g} s")
         object.__setattr__(self, "first", np.atleast_1d(np.asarray(self.first, dtype=float)))
         object.__setattr__(self, "last", np.atleast_1d(np.asarray(self.last, dtype=float)))
 
