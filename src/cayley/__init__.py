@@ -35,6 +35,7 @@ from cayley.compiler.algebras.counts import Operations
 from cayley.compiler.algebras.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
 from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.quadratic_programs import cone_program, quadratic_program
 from cayley.compiler.solving.roots import fixed_point, newton
 from cayley.compiler.tracing.symbols import where
 from cayley.errors import (
@@ -60,9 +61,9 @@ __version__ = "0.2.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
     "Mechanism", "ModelError", "Operations", "PlanningError", "SignatureError", "SingularityError", "System",
-    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "connect", "control",
+    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "cone_program", "connect", "control",
     "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
-    "planning", "simulation", "systems", "where"]
+    "planning", "quadratic_program", "simulation", "systems", "where"]
 
 
 _PACKAGES = ("control", "geometry", "learning", "machines", "planning", "simulation", "systems")
