@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
     "Mechanism", "ModelError", "Operations", "PlanningError", "SignatureError", "SingularityError", "System",
