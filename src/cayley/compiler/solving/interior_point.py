@@ -111,8 +111,8 @@ class Equations:
         made.program = own._replace(G=function(own.G), factor=function(own.factor),
                                     cones=[(function(F), g) for F, g in own.cones])
         made.weights, made.cone_weights = function(self.weights), [function(w) for w in self.cone_weights]
-        made.order, made.L = self.order, [list(function(row)) for row in self.L]
-        made.pivots = list(function(self.pivots))
+        made.order, made.L = self.order, [list(function(symbols(row))) for row in self.L]
+        made.pivots = list(function(symbols(self.pivots)))
         return made
 
     def solve(self, right: Right) -> Right:
@@ -131,7 +131,7 @@ class Equations:
                       in zip(program.cones, self.cone_weights, right.cones, strict=True)])
 
 
-def _squared(G: Array, weights: Sequence[Any]) -> Array:
+def _squared(G: Array, weights: Array) -> Array:
     """G' diag(weights) G, of which zeros take no work."""
     n = G.shape[1]
     total = np.zeros((n, n), dtype=object)
@@ -244,7 +244,8 @@ def advanced(program: Program, at: Place) -> Place:
     left = residuals(program, at)
     cones = [Cone(s, z) for s, z in at.cones]
     sizes = [cone.scaled(z) for cone, (_, z) in zip(cones, at.cones, strict=True)]
-    equations = Equations(program, at.z / (at.s + program.regular * at.z), [cone.weight(program.regular) for cone in cones])
+    equations = Equations(program, at.z / (at.s + program.regular * at.z),
+                          [cone.weight(program.regular) for cone in cones])
     fixed = equations.solve(Right(-program.q, program.b, program.side, [g for _, g in program.cones]))
     slope = 2.0 * left.Px / at.tau + program.q
     apart = at.x / at.tau - fixed.x
@@ -277,7 +278,8 @@ def advanced(program: Program, at: Place) -> Place:
     target = centring * _mean_product(at)
     corrected = []
     for cone, size, (ds, dz) in zip(cones, sizes, ahead.cones, strict=True):
-        wanted = _product(size, size) + _product(cone.unscaled(ds), cone.scaled(dz)) - target * np.eye(len(ds))[0]
+        second = _product(cone.unscaled(ds), cone.scaled(dz))
+        wanted = _product(size, size) + second - target * np.eye(len(ds))[0]
         corrected.append(cone.scaled(_quotient(size, wanted)))
     final = way(1.0 - centring, at.s + (ahead.s * ahead.z - target) / at.z, corrected,
                 at.kappa * at.tau + ahead.kappa * ahead.tau - target)

@@ -39,9 +39,10 @@ class Given(NamedTuple):
     @staticmethod
     def of_named(arrays: Sequence[tuple[str, Array]]) -> Given:
         """The same from names and arrays."""
-        single = {name: array for name, array in arrays if name in Given._fields}
+        single: dict[str, Any] = {name: array for name, array in arrays if name in Given._fields}
         several = [array for name, array in arrays if name not in Given._fields]
-        return Given(**single, cones=tuple(zip(several[::2], several[1::2], strict=True)))
+        cones = tuple(zip(several[::2], several[1::2], strict=True))
+        return Given(None, None)._replace(cones=cones, **single)
 
     def graph(self) -> Graph | None:
         """The graph of the symbols among the data, if there are any."""
@@ -50,9 +51,10 @@ class Given(NamedTuple):
 
     def checked(self, name: str) -> Given:
         """The data as arrays whose shapes fit; an error names the first that does not."""
-        made = Given(*[_array(name, label, value) for label, value in zip(self._fields[:-1], self, strict=False)],
-                     tuple((_array(name, f"F of cone {k}", F), _array(name, f"g of cone {k}", g))
-                           for k, (F, g) in enumerate(_pairs(name, self.cones))))
+        cones = tuple((_array(name, f"F of cone {k}", F), _array(name, f"g of cone {k}", g))
+                      for k, (F, g) in enumerate(_pairs(name, self.cones)))
+        single = {label: _array(name, label, value) for label, value in zip(self._fields[:-1], self, strict=False)}
+        made = self._replace(**single, cones=cones)
         for label, value in (("P", made.P), ("q", made.q)):
             if value is None:
                 raise SignatureError(f"{name} needs {label}: give an array, of zeros if nothing depends on it")

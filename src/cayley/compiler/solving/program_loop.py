@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,17 +44,18 @@ def brought_near(program: Program, graph: Graph, iterations: int, tolerance: Sca
         *arrays, limit = own.unpacked(data)
         inner = _of_arrays(arrays, program)
         at = _placed(state[:-2], first)
-        after = list(_scalars(advanced(inner, at)))
-        goes = ~_has_ended(inner, at, _DEEPER * limit.item()) & reduce(operator.and_, [abs(x) < np.inf for x in after])
+        after = _scalars(advanced(inner, at))
+        is_finite = reduce(operator.and_, [abs(x) < np.inf for x in after])
+        goes = is_finite & ~_has_ended(inner, at, _DEEPER * limit.item())
         return np.stack([*[chosen(goes, new, old) for new, old in zip(after, state, strict=False)],
                          state[-2] + chosen(goes, 1.0, 0.0), chosen(goes, 0.0, 1.0)])
 
-    begin = symbols([graph.lift(x) for x in [*_scalars(first), 0.0, 0.0]])
+    begin = _symbols([graph.lift(x) for x in [*_scalars(first), 0.0, 0.0]])
     shape = f"({len(begin)}),({len(own.nodes)})->({len(begin)})"
     step = Callee(trace(text, Signature.parse(shape), {}, name="program_step", inputs=["state", "data"]),
                   is_step=True)
-    found = repeat(lambda state, data: symbols(step.called_with([*state, *data])), begin, iterations, symbols(own.nodes),
-                   until=lambda state, data: state[-1] != 0.0)
+    found = repeat(lambda state, data: _symbols(step.called_with([*state, *data])), begin, iterations,
+                   _symbols(own.nodes), until=lambda state, data: state[-1] != 0.0)
     return _placed(found[:-2], first), found[-2]
 
 
@@ -93,15 +95,15 @@ def _of_rows(right: Right) -> list[Any]:
     return [*right.y, *right.z, *[e for part in right.cones for e in part]]
 
 
-def _scalars(at: Place) -> Iterator[Any]:
-    for part in (at.x, at.y, at.z, at.s, *[v for cone in at.cones for v in cone], (at.tau, at.kappa)):
-        yield from part
+def _scalars(at: Place) -> list[Any]:
+    parts = [at.x, at.y, at.z, at.s, *[v for cone in at.cones for v in cone]]
+    return [*[e for part in parts for e in part], at.tau, at.kappa]
 
 
 def _placed(scalars: Array, like: Place) -> Place:
     sizes = [len(v) for v in (like.x, like.y, like.z, like.s, *[v for cone in like.cones for v in cone])]
     ends = np.cumsum([0, *sizes])
-    x, y, z, s, *cones = [scalars[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    x, y, z, s, *cones = [scalars[a:b] for a, b in pairwise(ends)]
     return Place(x, y, z, s, list(zip(cones[::2], cones[1::2], strict=True)), scalars[-2], scalars[-1])
 
 
@@ -120,24 +122,21 @@ class Packing:
     """Arrays of nodes and numbers as one vector of the nodes that are no numbers."""
 
     def __init__(self, arrays: Sequence[Array]) -> None:
-        self.arrays = [np.asarray(array, dtype=object) for array in arrays]
+        self.arrays: list[Any] = [np.asarray(array, dtype=object) for array in arrays]
         self.nodes = list({x.index: x for array in self.arrays for x in array.flat if _varies(x)}.values())
 
     def unpacked(self, values: Array) -> list[Array]:
         """The arrays with values in the place of their nodes."""
         new = {node.index: value for node, value in zip(self.nodes, values, strict=True)}
-        found = []
-        for array in self.arrays:
-            made = np.empty(array.shape, dtype=object)
-            made[...] = array
-            for place in np.ndindex(array.shape):
-                x = array[place]
-                made[place] = new[x.index] if _varies(x) else x.value if isinstance(x, Node) else x
-            found.append(symbols(made))
-        return found
+        return [_symbols([new[x.index] if _varies(x) else x.value if isinstance(x, Node) else x for x in array.flat]
+                         ).reshape(array.shape) for array in self.arrays]
 
 
-def _varies(x: Scalar) -> bool:
+def _symbols(scalars: Sequence[Any]) -> Array:
+    return symbols(np.array(scalars, dtype=object))
+
+
+def _varies(x: object) -> bool:
     return isinstance(x, Node) and x.op != "constant"
 
 
@@ -158,19 +157,20 @@ def sharpened(program: Program, at: Place) -> Found:
     cones = [w / at.tau for _, w in at.cones]
     scalings = [Cone(s, w).weight(program.regular) for s, w in at.cones]
     active = [a > b for a, b in zip(at.z, at.s, strict=True)]
-    equations = Equations(program, symbols([chosen(a, 1.0 / program.regular, 0.0) for a in active]), scalings)
+    equations = Equations(program, _symbols([chosen(a, 1.0 / program.regular, 0.0) for a in active]), scalings)
     if program.cones:
         return Found(x, y, z, cones, equations)
     before = _left(program, x, y, z)
-    own = x, y, symbols([chosen(a, e, 0.0) for a, e in zip(active, z, strict=True)])
+    own = x, y, _symbols([chosen(a, e, 0.0) for a, e in zip(active, z, strict=True)])
     for _ in range(_REFINED):
         short = program.side - program.across(own[0])
         change = equations.solve(Right(-_slope(program, *own), program.b - program.A @ own[0],
-                                       symbols([chosen(a, e, 0.0) for a, e in zip(active, short, strict=True)]), []))
+                                       _symbols([chosen(a, e, 0.0) for a, e in zip(active, short, strict=True)]), []))
         own = own[0] + change.x, own[1] + change.y, own[2] + change.z
     better = _left(program, *own) <= before
-    return Found(*[symbols([chosen(better, new, old) for new, old in zip(a, b, strict=True)])
-                   for a, b in zip(own, (x, y, z), strict=True)], cones, equations)
+    x, y, z = [_symbols([chosen(better, new, old) for new, old in zip(a, b, strict=True)])
+               for a, b in zip(own, (x, y, z), strict=True)]
+    return Found(x, y, z, cones, equations)
 
 
 def _slope(program: Program, x: Array, y: Array, z: Array) -> Array:

@@ -34,7 +34,7 @@ def _simpler(given: Given) -> Given:
     lower, upper = [None if bound is None or (abs(bound) >= INFINITE).all() else bound
                     for bound in (given.lower, given.upper)]
     G = given.G
-    if G is not None and G.shape == (n, n) and (G == np.eye(n)).all() and not (lower is upper is None):
+    if G is not None and G.shape == (n, n) and (np.eye(n) == G).all() and not (lower is upper is None):
         G = None
     return given._replace(G=G, lower=lower, upper=upper)
 
@@ -52,7 +52,9 @@ def _kernel(name: str, cores: tuple[tuple[str, tuple[int, ...]], ...], iteration
 
     def text(*arrays: Array) -> Any:  # noqa: ANN401 (a tuple of arrays)
         given = Given.of_named(list(zip(labels, arrays, strict=True)))
-        found = solved_in_kernel(given, given.graph(), None, iterations, tolerance)
+        graph = given.graph()
+        assert graph is not None  # the arguments of a text are symbols
+        found = solved_in_kernel(given, graph, None, iterations, tolerance)
         return (*[getattr(found, label) for label in _OUTPUTS], *found.cones)
 
     text.__name__ = name.removeprefix("cy.")

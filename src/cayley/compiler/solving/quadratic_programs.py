@@ -9,14 +9,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Equations, Place, Program, Right, reflected, residuals
+from cayley.compiler.solving.interior_point import Place, Program, Right, residuals
 from cayley.compiler.solving.linear import chosen, ldl
 from cayley.compiler.solving.optimum import Optimum, Status
-from cayley.compiler.solving.program_data import Given, Layout, as_program
+from cayley.compiler.solving.program_data import Given, as_program
 from cayley.compiler.solving.program_loop import (
     Found,
     brought_near,
@@ -138,7 +139,7 @@ def _differentiable(original: Program, program: Program, scales: Scales, found: 
     ends = np.cumsum([0, *[len(part) for part in parts]])
 
     def split(values: Sequence[Any]) -> list[Array]:
-        return [symbols(values[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+        return [symbols(values[a:b]) for a, b in pairwise(ends)]
 
     def law(places: list[Node], hold: Callable[[Any], Any]) -> Sequence[Node]:
         def held(array: Array) -> Array:

@@ -46,9 +46,10 @@ def scaled(given: Program) -> tuple[Program, Scales]:
     largest = _largest(list(made.x * given.q) + list(P.flat))
     cost = 1.0 / chosen(largest > 0.0, largest, 1.0)
     made = made._replace(cost=cost)
-    return Program(cost * P, cost * made.x * given.q, A, made.y * given.b, G, given.rows, given.factor,
-                   made.rows[list(given.rows)] * given.side if len(given.rows) else given.side,
-                   [(F, own * g) for F, own, (_, g) in zip(cones, made.cones, given.cones, strict=True)], given.regular), made
+    return given._replace(
+        P=cost * P, q=cost * made.x * given.q, A=A, b=made.y * given.b, G=G,
+        side=made.rows[list(given.rows)] * given.side if len(given.rows) else given.side,
+        cones=[(F, own * g) for F, own, (_, g) in zip(cones, made.cones, given.cones, strict=True)]), made
 
 
 def _times(matrix: Array, rows: Array, columns: Array) -> Array:
