@@ -59,9 +59,9 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
     bounds that are active stay so. Where a bound is just about to become active, or to be left, the solution has a
     derivative to each side, and the one given lies between them.
 
-    >>> best = cy.quadratic_program(np.eye(2), [-2.0, -1.0], G=[[1.0, 1.0]], upper=[1.0])
+    >>> best = cy.quadratic_program(np.eye(2), [-2.0, -1.0], G=[[1.0, 1.0]], upper=[2.0])
     >>> best.words, best.x.round(9), best.inequalities.round(9)
-    ('solved', array([1., 0.]), array([1.]))
+    ('solved', array([1.5, 0.5]), array([0.5]))
     """
     return _answered("cy.quadratic_program", Given(P, q, A, b, G, lower, upper, ()), start, iterations, tolerance)
 
