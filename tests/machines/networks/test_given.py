@@ -65,7 +65,7 @@ def open_tip(number):
     (lambda: chain(1, 2), "1 bodies, 2 joints"),
     (lambda: chain(gravity=-9.81), "gravity of the network chain"),
     (lambda: chain(convention="absolute"), "convention of chain is 'absolute'"),
-    (lambda: OpenNetwork.chain("c", [body()], [NetworkJoint(Revolute(), 2 * ONES)]), "joint of body 'one' are not a rot"),
+    (lambda: OpenNetwork.chain("c", [body()], [NetworkJoint(Revolute(), 2 * ONES)]), "joint of body 'one' are not a"),
     (lambda: OpenNetwork.chain("c", [body()], [NetworkJoint(Revolute, ONES)]), "joint of body 'one' has the motion"),
     (lambda: OpenNetwork.chain("c", [body(), body()], [NetworkJoint(Revolute(), ONES)] * 2), "two bodies named 'one'"),
     (lambda: open_tip(-1), "open terminal 'end' of tip is on body number -1"),
