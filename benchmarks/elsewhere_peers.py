@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 LOOPED = 500  # states of a Python loop
+STEPS = 100  # of mink, at most
 FLAGS = "-O3 -march=native"
 
 
@@ -58,6 +59,7 @@ def drake(job: str, given: dict, arrays: dict) -> list[Way]:
     from pydrake.multibody.plant import MultibodyPlant
     from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
 
+    arrays.pop("offset", None)
     plant = MultibodyPlant(0.0)
     Parser(plant).AddModels(given["urdf"])
     base = plant.GetBodyByName(given["base"])
@@ -174,6 +176,89 @@ def adam(job: str, given: dict, arrays: dict) -> list[Way]:
     return under_jit("adam", functions[job], arrays)
 
 
+# mink and Crocoddyl
+
+
+def mink(job: str, given: dict, arrays: dict) -> list[Way]:
+    """Inverse kinematics as its examples do it: steps, each a quadratic program with the limits of the joints. It tries
+    no other starts: only the poses are timed that it solves from the middle of the limits."""
+    import mink as library
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(given["mjcf"])
+    model.jnt_limited[:], model.jnt_range[:] = 1, arrays["limits"]
+    middle = arrays["limits"].mean(axis=1)
+    configuration = library.Configuration(model)
+    task = library.FrameTask(given["body"], "body", position_cost=1.0, orientation_cost=1.0)
+    limits = [library.ConfigurationLimit(model)]
+    poses = [library.SE3.from_matrix(T) for T in arrays["targets"]]
+
+    def step() -> None:
+        velocity = library.solve_ik(configuration, [task], 1.0, "daqp", limits=limits)
+        configuration.integrate_inplace(velocity, 1.0)
+
+    def solve(pose: Any) -> bool:
+        configuration.update(middle)
+        task.set_target(pose)
+        for _ in range(STEPS):
+            try:
+                step()
+            except library.NoSolutionFound:
+                return False
+            if np.linalg.norm(task.compute_error(configuration)) < given["residual"]:
+                return True
+        return False
+
+    solved = [pose for pose in poses if solve(pose)]
+    if not solved:
+        raise Refused("no pose was solved")
+
+    def results() -> np.ndarray:
+        found = np.full((len(poses), len(middle)), np.nan)
+        for row, pose in zip(found, poses, strict=True):
+            if solve(pose):
+                row[:] = configuration.q
+        return found
+
+    def one() -> None:
+        configuration.update(middle)
+        step()
+
+    title = f"mink, steps to 1e-10 (the {len(solved)} of {len(poses)} poses that it solves), Python loop"
+    return [
+        Way("mink, one step", "one()", {"one": one}, 1, results),
+        Way(title, "for pose in poses: solve(pose)", {"solve": solve, "poses": solved}, len(solved), results)]
+
+
+def crocoddyl(job: str, given: dict, arrays: dict) -> list[Way]:
+    """The dynamics and derivatives of all knots of a shooting problem, with quadratic costs of states and forces."""
+    import crocoddyl as library
+    import pinocchio as pin
+
+    model = pin.buildModelFromUrdf(given["urdf"])
+    state = library.StateMultibody(model)
+    costs = library.CostModelSum(state)
+    for name, residual in (("state", library.ResidualModelState(state, state.zero(), model.nv)),
+                           ("forces", library.ResidualModelControl(state, model.nv))):
+        costs.addCost(name, library.CostModelResidual(state, residual), 1e-2)
+    dynamics = library.DifferentialActionModelFreeFwdDynamics(state, library.ActuationModelFull(state), costs)
+    knot = library.IntegratedActionModelEuler(dynamics, given["step"])
+    xs = [*np.concatenate([arrays["q"], arrays["v"]], axis=1)]
+    us = [*arrays["a"]]
+    problem = library.ShootingProblem(xs[0], [knot] * len(us), knot)
+    problem.nthreads = 1
+    xs.append(xs[-1])
+
+    def results() -> np.ndarray:
+        problem.calc(xs, us)
+        problem.calcDiff(xs, us)
+        return np.stack([np.concatenate([d.Fx.ravel(), d.Fu.ravel()]) for d in problem.runningDatas])
+
+    names = {"problem": problem, "xs": xs, "us": us}
+    return [Way("Crocoddyl, `calc` and `calcDiff` of a shooting problem, one thread",
+                "problem.calc(xs, us); problem.calcDiff(xs, us)", names, len(us), results)]
+
+
 # Pinocchio in C++
 
 
@@ -254,6 +339,7 @@ def library_of_pinocchio() -> ctypes.CDLL:
 
 PEERS = {  # the function and the packages whose versions the page tells
     "Drake": (drake, ["drake"]), "frax": (frax, ["frax", "jax"]), "adam": (adam, ["adam-robotics", "jax"]),
+    "mink": (mink, ["mink", "mujoco", "daqp"]), "Crocoddyl": (crocoddyl, ["crocoddyl", "pin"]),
     "CppADCodeGen": (codegen, ["pin", "cmeel-cppadcodegen", "cmeel-cppad"])}
 
 
