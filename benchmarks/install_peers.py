@@ -30,10 +30,13 @@ def main() -> None:
             said = re.sub(r"[^\x20-\x7e]+", " ", " ".join(done.stderr.split()))
             refused.append(f"{name}, `pip install {' '.join(packages)}`: {said.strip()[:300]}")
             print(f"not installed: {refused[-1]}", file=sys.stderr)
-    compiled = subprocess.run([environment / "bin" / "python", Path(__file__).with_name("elsewhere_peers.py"),
-                               "--compile"], capture_output=True, text=True)
-    if compiled.returncode:
-        refused.append(f"CppADCodeGen, compiled: {compiled.stderr.strip().splitlines()[-1]}")
+    program = [environment / "bin" / "python", Path(__file__).with_name("elsewhere_peers.py"), "--compile"]
+    compilers = [subprocess.Popen([*program, name], stderr=subprocess.PIPE, text=True)
+                 for name in ("pinocchio_codegen", "pinocchio_loops")]
+    for compiler in compilers:
+        _, said = compiler.communicate()
+        if compiler.returncode:
+            refused.append(f"CppADCodeGen, compiled: {' '.join(said.strip().splitlines()[-1:])}")
     (environment / "refused.txt").write_text("\n".join(refused) + ("\n" if refused else ""))
 
 
