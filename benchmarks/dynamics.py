@@ -353,7 +353,9 @@ def toolbox(tree: Any, function: str, states: tuple) -> list[Contestant]:
 
 
 def codegen(tree: Any, function: str, states: tuple) -> list[Contestant]:
-    """Pinocchio in C++, and the C that CppADCodeGen makes of it."""
+    """Pinocchio in C++, and the C that CppADCodeGen makes of it, which for Talos gcc compiles for many minutes."""
+    if tree.nv > 20:
+        return []
     q, v, a = (*states, *[np.zeros((len(states[0]), tree.nv))] * (3 - len(states)))
     given = {**robots.pinocchio_arrays(tree), "q": robots.pinocchio_configurations(tree, q), "v": v, "a": a}
     contestants = elsewhere.process("CppADCodeGen").contestants(function, given, 1e-10, robot=tree.name)

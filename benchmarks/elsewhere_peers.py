@@ -319,14 +319,16 @@ JOBS = {"inverse_dynamics": 0, "forward_dynamics": 1, "inertia_matrix": 2, "line
 OPTIMISED = {"pinocchio_codegen": "-O0", "pinocchio_loops": FLAGS}  # the generator is not timed, and long to compile
 
 
-def library_of_pinocchio(name: str) -> ctypes.CDLL:
-    """Compiled once, into the environment."""
+def library_of_pinocchio(name: str, *, compiling: bool = False) -> ctypes.CDLL:
+    """Compiled once, into the environment, when its packages are installed: that takes minutes and gigabytes."""
     source = Path(__file__).with_name(f"{name}.cpp")
     prefix = Path(sys.prefix) / f"lib/python3.{sys.version_info.minor}/site-packages/cmeel.prefix"
     if not (prefix / "include/cppad/cg.hpp").exists():
         raise Refused("CppADCodeGen is not installed")
     text = source.read_bytes() + source.with_name("pinocchio_model.hpp").read_bytes() + version("pin").encode()
     made = Path(sys.prefix) / f"{name}_{hashlib.sha256(text).hexdigest()[:12]}.so"
+    if not made.exists() and not compiling:
+        raise Refused(f"{source.name} was not compiled (`make bench` does it)")
     if not made.exists():
         macros = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12",
                   "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "NDEBUG"]
@@ -374,7 +376,7 @@ def answers(peer: str) -> Iterator[dict]:
 
 def main() -> None:
     if sys.argv[1] == "--compile":
-        library_of_pinocchio(sys.argv[2])
+        library_of_pinocchio(sys.argv[2], compiling=True)
         return
     answering = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what packages print must not be taken for an answer

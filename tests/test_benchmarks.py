@@ -1,4 +1,4 @@
-"""The page of the benchmarks, its summary and the program that runs them all; their figures are those of `make bench`."""
+"""The page of the benchmarks, its summary and the program that runs them all; the figures are those of `make bench`."""
 
 from __future__ import annotations
 
