@@ -90,7 +90,7 @@ $(VENV)/.peers: $(VENV)/.development
 	@touch $@
 
 # Peers that need other versions of packages than the tests; those that do not install are named on the page.
-$(PEERS)/.installed: benchmarks/install_peers.py benchmarks/pinocchio_codegen.cpp | $(VENV)/.peers
+$(PEERS)/.installed: benchmarks/install_peers.py $(wildcard benchmarks/pinocchio_*) | $(VENV)/.peers
 	@echo "Installing the other peers of the benchmarks into $(PEERS) and compiling one; this takes some minutes."
 	@$(PIP) uv && $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)
 	@$(BIN)/python benchmarks/install_peers.py $(BIN)/uv $(PEERS)
