@@ -272,7 +272,7 @@ def codegen(job: str, given: dict, arrays: dict) -> list[Way]:
     parts = [parents, kinds, *(np.ascontiguousarray(arrays[name]) for name in ("placements", "inertias"))]
     model = (ctypes.c_int(len(kinds)), *[ctypes.c_void_p(part.ctypes.data) for part in parts])
     name = f"{given['folder']}/{given['robot']}_{job}"
-    generator.generate(*model, ctypes.c_int(number), name.encode(), FLAGS.encode())
+    generator.generate(*model, ctypes.c_int(number), name.encode())
     generated = ctypes.CDLL(next(str(path) for path in Path(given["folder"]).glob(f"{Path(name).name}*.so")))
     loops.new_robot.restype = ctypes.c_void_p
     robot = ctypes.c_void_p(loops.new_robot(*model))
