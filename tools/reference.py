@@ -176,14 +176,14 @@ def tabulated(paragraph: str, known: dict[str, Argument]) -> str:
     """A paragraph of two columns as a table, with the types and defaults of the arguments that it names."""
     found = entries(paragraph)
     names = [re.split(r",\s*", name) for name, _ in found]
-    if not found or len(found) == 1 and not all(name in known for name in names[0]):
+    if not found or (len(found) == 1 and not all(name in known for name in names[0])):
         return paragraph
     rows = []
     for several, (name, meaning) in zip(names, found, strict=True):
         own = [known[one] for one in several if one in known]
         code = name if "`" in name or " = " in name else ", ".join(f"`{one}`" for one in several)
         types, defaults = (", ".join(f"`{one}`" for one in dict.fromkeys(filter(None, column)))
-                           for column in zip(*[(one.type, one.default) for one in own], strict=True)) if own else ("", "")
+                           for column in ([one.type for one in own], [one.default for one in own]))
         rows.append((code, types, defaults, meaning))
     return table(("Name", "Type", "Default", "Meaning"), rows)
 
@@ -282,8 +282,9 @@ def piece(thing: griffe.Object, level: int, *, name: str = "", anchor: str = "",
         arguments, signature, docstring = of_class(thing, docstring)
         fields = [one for one in members(thing) if not is_shown(one)]
         if fields:
-            rows = [(f"`{one.name}`", f"`{one.annotation}`" if one.annotation else "", " ".join(one.docstring.value.split())
-                     ) for one in fields if isinstance(one, griffe.Attribute) and one.docstring]
+            rows = [(f"`{one.name}`", f"`{one.annotation}`" if one.annotation else "",
+                     " ".join(one.docstring.value.split()))
+                    for one in fields if isinstance(one, griffe.Attribute) and one.docstring]
             docstring += "\n\n" + table(("Attribute", "Type", "Meaning"), rows)
         inner = [piece(one, level + 1) for one in members(thing) if is_shown(one)]
     elif isinstance(thing, griffe.Attribute):
@@ -484,8 +485,8 @@ def places() -> dict[str, str]:
 
 @cache
 def place(name: str) -> str | None:
-    """Where a dotted name is described, or what it is a part of; None if it begins with `cayley.` and does not exist, ""
-    if another is none of ours. Names begin with cayley, cy, arm or Mechanism, or with a package."""
+    """Where a dotted name is described, or what it is a part of; None if it begins with `cayley.` and does not exist,
+    "" if another is none of ours. Names begin with cayley, cy, arm or Mechanism, or with a package."""
     if name == "cayley":
         return "reference/cayley.md"
     if name == "arm.tree":
