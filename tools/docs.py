@@ -3,8 +3,8 @@ warning.
 
 This file is also the hook of MkDocs that mkdocs.yml names: which pages there are and how formulas are set. The pages of
 the reference are written by reference.py. Formulas, $...$ and $$...$$ in the pages, become MathML, which browsers draw
-themselves, with a font that comes with the site. A formula with \\tag{K-3} is numbered, and the target of links to #eq-k-3. The pages use
-nothing from elsewhere, and their search works from the disk.
+themselves, with a font that comes with the site. A formula with \\tag{K-3} is numbered, and the target of links to
+#eq-k-3. The pages use nothing from elsewhere, and their search works from the disk.
 """
 
 from __future__ import annotations
