@@ -36,6 +36,7 @@ from cayley.compiler.algebras.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY
 from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.loops import repeat, scan
+from cayley.compiler.solving.quadratic_programs import cone_program, quadratic_program
 from cayley.compiler.solving.roots import fixed_point, newton
 from cayley.compiler.tracing.symbols import where
 from cayley.errors import (
@@ -61,9 +62,9 @@ __version__ = "0.3.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
     "Mechanism", "ModelError", "Operations", "PlanningError", "SignatureError", "SingularityError", "System",
-    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "connect", "control",
-    "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
-    "planning", "repeat", "scan", "simulation", "systems", "where"]
+    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "cone_program", "connect",
+    "control", "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
+    "planning", "quadratic_program", "repeat", "scan", "simulation", "systems", "where"]
 
 
 _PACKAGES = ("control", "geometry", "learning", "machines", "planning", "simulation", "systems")
