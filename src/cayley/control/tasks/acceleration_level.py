@@ -80,7 +80,7 @@ class AccelerationLevel:
     def limit_names(self) -> tuple[str, ...]:
         names = self.limits.names
         return (*(f"torque of {names[k]}" for k in self._strong), *(f"motion of {names[k]}" for k in self._limited),
-                *(word for contact in self.contacts for word in contact.words))
+                *(word for contact in self.contacts for word in contact.words[_first_side(contact):]))
 
     @property
     def _strong(self) -> list[int]:
@@ -168,7 +168,13 @@ class AccelerationLevel:
         for contact, F, f0 in self._each(*f):
             stands = u[f"contact_{contact.label}"]
             sides = contact.sides(self.tree, u.q)
-            for number, (entries, value) in enumerate(zip(sides @ F, sides @ f0, strict=True)):
+            first = _first_side(contact)
+            for number, (entries, value) in enumerate(zip(sides[first:] @ F, sides[first:] @ f0, strict=True), first):
                 least = contact.least if number == 0 else 0.0
                 rows.append(Row(entries, stands * least - value - (1.0 - stands), np.inf, weight or 1.0))
         return rows
+
+
+def _first_side(contact: Contact) -> int:
+    """The first side that says something: with friction the others press where nothing less does."""
+    return 0 if contact.least or not contact.friction else 1

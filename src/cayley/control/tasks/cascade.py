@@ -9,10 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.optimum import Optimum
 from cayley.compiler.solving.quadratic_programs import quadratic_program
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.control.tasks.programs import Wanted, is_there, next_program, program, row_of
+from cayley.control.tasks.programs import (
+    Problem,
+    Wanted,
+    giving_program,
+    is_there,
+    next_program,
+    program,
+    row_of,
+)
 from cayley.control.tasks.situation import Situation
 
 GIVEN = 1e-6  # more than that is a contradiction
@@ -29,18 +38,32 @@ class Found(NamedTuple):
 
 def cascade(here: Situation, levels: Sequence[Sequence[Wanted]]) -> Found:
     """The unknowns that do the tasks, those of the first level before all others; a text."""
-    x, slack, count, solved = np.zeros(here.motion.shape[1]), 0.0, 0.0, True
-    done: list[Wanted] = []
-    for number, level in enumerate(levels):
-        problem = program(here, level) if number == 0 else next_program(here, level, done, x, slack)
-        answer = quadratic_program(*problem[:2], A=problem.A, b=problem.b, G=problem.G, lower=problem.lower,
-                                   upper=problem.upper)
-        n = len(x)
-        x = answer.x[:n]
-        slack = answer.x[n] if len(answer.x) > n else slack
-        count, solved = count + answer.iterations, solved & (answer.status == 0)
+    found = _first(here, levels[0])
+    done: list[Wanted] = list(levels[0])
+    for level in levels[1:]:
+        answer = _solved(next_program(here, level, done, found.x, found.slack))
+        x = where(answer.solved, answer.x, found.x)
+        found = Found(x, found.slack, found.iterations + answer.iterations, found.solved & answer.solved)
         done += level
-    return Found(x, slack, count, solved)
+    return found
+
+
+def _first(here: Situation, level: Sequence[Wanted]) -> Found:
+    """The first level, with limits that give where they contradict each other."""
+    answer = _solved(program(here, level))
+    if not any(row.give for row in here.limits):
+        return Found(answer.x, 0.0, answer.iterations, answer.solved)
+    other = _solved(giving_program(here, level, ~answer.solved))
+    n = len(answer.x)
+    return Found(where(answer.solved, answer.x, other.x[:n]), where(answer.solved, 0.0, other.x[n]),
+                 answer.iterations + other.iterations, answer.solved | other.solved)
+
+
+def _solved(problem: Problem) -> Optimum:
+    return quadratic_program(problem.P, problem.q, A=problem.A if len(problem.A) else None,
+                             b=problem.b if len(problem.A) else None, G=problem.G if len(problem.G) else None,
+                             lower=problem.lower if len(problem.G) else None,
+                             upper=problem.upper if len(problem.G) else None)
 
 
 def active(here: Situation, found: Found) -> Array:

@@ -1,10 +1,11 @@
 """The quadratic programs of a controller of tasks: what the tasks cost, and the limits in rows.
 
-    first      least sum of weight (A x - wanted)^2 / 2 + cost of forces + eps |x|^2 + rho s + s^2 / 2,     s >= 0
-               with  lower - s give <= rows x <= upper + s give  and  held x = value
-    each next  its own tasks, with A x as it was found for all tasks before, and the limits given by s
-s is zero unless the limits contradict each other: then rho is more than the tasks can gain, and every row that may give
-gives by the same share, the least there is. eps makes x unique where nothing asks for it."""
+    first       least sum of weight (A x - wanted)^2 / 2 + cost of forces + eps |x|^2 / 2
+                with  lower <= rows x <= upper  and  held x = value
+    each next   the same for its own tasks, with A x as it was found for all tasks before
+    if limits   least s + small costs of tasks,  lower - s give <= rows x <= upper + s give,  s >= 0
+    contradict  every row that may give gives by the same share, about the least there is
+eps makes x unique where nothing asks for it."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.control.tasks.situation import Row, Situation
 
-SLACK = 1e3  # the price of giving, beside costs of about one
+PRICE = 1e3  # of giving where limits contradict, beside costs of about one
 EPS = 1e-8  # of the mean curvature
 ROOM = 1e-9  # by which limits are wider where the next program begins
 
@@ -44,23 +46,27 @@ class Problem(NamedTuple):
 def program(here: Situation, level: Sequence[Wanted]) -> Problem:
     """The program of the first level; a text."""
     P, q = costs(here, level)
-    gives = [row for row in here.limits if row.give]
-    firm = [row for row in here.limits if not row.give]
-    G, lower, upper = stacked([*firm, *gives], len(q))
-    if not gives:
-        return Problem(P, q, here.held, here.held_value, G, lower, upper)
-    n, scale = len(q), 1.0 + np.max(np.abs(q))
-    P = np.block([[P, np.zeros((n, 1))], [np.zeros((1, n)), scale * np.eye(1)]])
-    sides = []
-    for row in firm:
-        sides.append((np.append(row.entries, 0.0), row.lower, row.upper))
-    for row in gives:
-        sides += [(np.append(row.entries, row.give), row.lower, np.inf)] * is_there(row.lower)
-        sides += [(np.append(row.entries, -row.give), -np.inf, row.upper)] * is_there(row.upper)
+    return Problem(P, q, here.held, here.held_value, *stacked(here.limits, len(q)))
+
+
+def giving_program(here: Situation, level: Sequence[Wanted], is_needed: Scalar) -> Problem:
+    """The program whose limits give, with one unknown more, s; a text. Where it is not needed it is one that takes few
+    steps to solve."""
+    P, q = costs(here, level)
+    n, size = len(q), 1.0 + np.max(np.abs(q)) + np.trace(P)
+    P = np.block([[P / size, np.zeros((n, 1))], [np.zeros((1, n)), np.eye(1)]])
+    sides = [(np.append(row.entries, 0.0), row.lower, row.upper) for row in here.limits if not row.give]
+    for row in here.limits:
+        if row.give:
+            sides += [(np.append(row.entries / row.give, 1.0), row.lower / row.give, np.inf)] * is_there(row.lower)
+            sides += [(np.append(row.entries / row.give, -1.0), -np.inf, row.upper / row.give)] * is_there(row.upper)
     sides.append((np.append(np.zeros(n), 1.0), 0.0, np.inf))
     held = np.concatenate([here.held, np.zeros((len(here.held), 1))], axis=1)
-    return Problem(P, np.append(q, SLACK * scale), held, here.held_value, np.stack([side[0] for side in sides]),
-                   row_of([side[1] for side in sides]), row_of([side[2] for side in sides]))
+    lower, upper = (row_of([where(is_needed, side[k], other) if is_there(side[k]) else side[k] for side in sides])
+                    for k, other in ((1, -1.0), (2, 1.0)))
+    return Problem(where(is_needed, P, np.eye(n + 1)), where(is_needed, np.append(q / size, PRICE), 0.0), held,
+                   np.where(is_needed, here.held_value, 0.0) if len(held) else here.held_value,
+                   np.stack([side[0] for side in sides]), lower, upper)
 
 
 def next_program(here: Situation, level: Sequence[Wanted], done: Sequence[Wanted], x: Array, slack: Scalar) -> Problem:
