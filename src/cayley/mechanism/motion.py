@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cayley.control.tasks.controller import TaskController
     from cayley.control.tasks.task import Task
     from cayley.control.tracking import Reference, Weights
+    from cayley.mechanism import Mechanism
     from cayley.planning.timing.limits import MotionLimits
     from cayley.scale.points import Points
     from cayley.scale.reductions import Reduction
@@ -72,7 +73,7 @@ class MotionMethods(Data):
         """
         from cayley.control.tasks.controller import task_controller
         from cayley.planning.timing.limits import MotionLimits
-        given = MotionLimits.of(self) if limits is None else limits
+        given = MotionLimits.of(cast("Mechanism", self)) if limits is None else limits
         return task_controller(self.tree, tasks, given, contacts=contacts, level=level, approach=approach,
                                period=period, name=name, says=limits is None)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from cayley.compiler.solving.saddle import saddle
 from cayley.compiler.typing import Array
-from cayley.control.drive_dynamics import DrivenState, DriveDynamics
+from cayley.control.drive_dynamics import DriveDynamics, DrivenState
 from cayley.control.tasks.contacts import Contact
 from cayley.control.tasks.joint_limits import JointLimits
 from cayley.control.tasks.situation import Row, Situation, without_cost
@@ -104,7 +104,8 @@ class AccelerationLevel:
             found[f"force_{contact.label}"] = (F, f)
             cost, slope = cost + contact.weight * (F.T @ F), slope + contact.weight * (F.T @ f)
         rows = [*self._torques(chosen.tau), *self._motions(X, rest, u, p), *self._cones(chosen.f, u)]
-        return Situation(X, rest, rows, np.zeros((0, n)), np.zeros(0), cost, slope, found)
+        least = 1e-12 if self.contacts else 1e-8  # the weights of contacts do the same
+        return Situation(X, rest, rows, np.zeros((0, n)), np.zeros(0), cost, slope, found, least)
 
     def wanted(self, task: Task, here: Situation, u: Record, p: Record) -> tuple[Array, Array]:
         """The rows (m, n) of a task by the unknowns, and the values (m) that they should have; a text."""

@@ -25,6 +25,7 @@ from cayley.control.tasks.programs import (
 from cayley.control.tasks.situation import Situation
 
 GIVEN = 1e-6  # more than that is a contradiction
+TOLERANCE = 1e-10  # forces that do nothing to the motion cost little
 
 
 class Found(NamedTuple):
@@ -63,7 +64,7 @@ def _solved(problem: Problem) -> Optimum:
     return quadratic_program(problem.P, problem.q, A=problem.A if len(problem.A) else None,
                              b=problem.b if len(problem.A) else None, G=problem.G if len(problem.G) else None,
                              lower=problem.lower if len(problem.G) else None,
-                             upper=problem.upper if len(problem.G) else None)
+                             upper=problem.upper if len(problem.G) else None, tolerance=TOLERANCE)
 
 
 def active(here: Situation, found: Found) -> Array:

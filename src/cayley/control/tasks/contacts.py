@@ -36,7 +36,7 @@ class Contact(ABC):
     frame: str
     friction: float = 0.6
     gain: float = 20.0
-    weight: float = 1e-6
+    weight: float = 1e-5
     least: float = 0.0
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class PatchContact(Contact):
     def _own_sides(self) -> Array:
         """The rows (17, 6) in the frame's axes."""
         X, Y, c = self.half_length, self.half_width, self.friction / np.sqrt(2)
-        rows = [[0, 0, 1, 0, 0, 0]]
+        rows: list[list[float]] = [[0, 0, 1, 0, 0, 0]]
         rows += [[s, 0, c, 0, 0, 0] for s in (-1, 1)] + [[0, s, c, 0, 0, 0] for s in (-1, 1)]
         rows += [[0, 0, Y, s, 0, 0] for s in (-1, 1)] + [[0, 0, X, 0, s, 0] for s in (-1, 1)]
         # mz between -c (X + Y) fz + |Y fx - c mx| + |X fy - c my| and c (X + Y) fz - |Y fx + c mx| - |X fy + c my|

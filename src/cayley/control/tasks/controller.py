@@ -11,16 +11,15 @@ import numpy as np
 
 from cayley.compiler.algebras.counts import Operations
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import check_rigid_drives, finite_or
+from cayley.compiler.typing import ArrayLike, Scalar
+from cayley.control.arms import check_rigid_drives
 from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.tasks.acceleration_level import AccelerationLevel
 from cayley.control.tasks.answer import CONTRADICTION, NO_NUMBER, NOT_CONVERGED, SOLVED, TaskAnswer
-from cayley.control.tasks.cascade import GIVEN, Found, active, cascade
+from cayley.control.tasks.cascade import GIVEN, active, cascade
 from cayley.control.tasks.contacts import Contact
 from cayley.control.tasks.joint_limits import JointLimits, warn_of_missing
 from cayley.control.tasks.programs import Wanted
-from cayley.control.tasks.situation import Situation
 from cayley.control.tasks.task import Task
 from cayley.control.tasks.velocity_level import VelocityLevel
 from cayley.errors import SignatureError, UnsupportedError
@@ -86,33 +85,30 @@ def task_controller(tree: Tree, tasks: Sequence[Task], limits: MotionLimits, *, 
         parameters |= task.parameters(tree)
     ports |= {f"contact_{contact.label}": Port((), default=1.0) for contact in contacts}
     outputs = found.outputs | residuals | {"active": Port((len(found.limit_names),))} | {
-        "excess": Port(), "status": Port(), "iterations": Port()}
+        "excess": Port(), "iterations": Port(), "status": Port()}
     if not found.limit_names:
         del outputs["active"]
     return TaskController(name, inputs=ports, outputs=outputs, parameters=parameters, acts=True,
                           output=partial(_answer, found, levels), limit_names=found.limit_names)
 
 
-def _answer(found: Level, levels: Sequence[Sequence[Task]], t: Scalar, x: State, u: Record, p: Record) -> dict[str, Any]:
+def _answer(found: Level, levels: Sequence[Sequence[Task]], t: Scalar, x: State, u: Record,
+            p: Record) -> dict[str, Any]:
     """All outputs; a text."""
     here = found.at(u, p)
     asked = [[Wanted(*found.wanted(task, here, u, p), p[f"weight_{task.label}"]) for task in level] for level in levels]
     best = cascade(here, asked)
     values = {name: by @ best.x + at for name, (by, at) in here.found.items()}
-    marks = active(here, best)
     residuals = {f"residual_{task.label}": rows.value - rows.A @ best.x
                  for level, of_level in zip(levels, asked, strict=True)
                  for task, rows in zip(level, of_level, strict=True)}
-    outputs = {name: finite_or(value, 0.0) for name, value in (values | residuals).items()}
-    return outputs | ({"active": marks} if here.limits else {}) | {
-        "excess": finite_or(np.maximum(best.slack, 0.0), 0.0), "status": _status(here, best),
-        "iterations": best.iterations}
-
-
-def _status(here: Situation, best: Found) -> Scalar:
-    whole = np.sum(best.x) + np.sum(here.rest)
-    fine = where(best.slack > GIVEN, CONTRADICTION, SOLVED)
-    return where(np.isfinite(whole), where(best.solved, fine, NOT_CONVERGED), NO_NUMBER)
+    known = np.isfinite(np.sum(best.x) + np.sum(here.motion) + np.sum(here.rest) + sum(
+        np.sum(rows.value) for of_level in asked for rows in of_level))
+    excess = where(best.slack > GIVEN, CONTRADICTION, SOLVED)
+    outputs = values | residuals | ({"active": active(here, best)} if here.limits else {}) | {
+        "excess": np.maximum(best.slack, 0.0), "iterations": best.iterations}
+    return {name: where(known, value, 0.0) for name, value in outputs.items()} | {
+        "status": where(known, where(best.solved, excess, NOT_CONVERGED), NO_NUMBER)}
 
 
 def _level(tree: Tree, limits: MotionLimits, contacts: Sequence[Contact], level: str, period: float | None) -> Level:

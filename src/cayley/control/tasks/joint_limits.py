@@ -1,8 +1,8 @@
-"""Limits of joints for one period: of velocities, or of accelerations, that keep positions and velocities within theirs.
+"""Limits of joints for one period: of velocities, or of accelerations that keep positions and velocities in theirs.
 
     velocities      k (lower - q) <= v <= k (upper - q),   |v| <= v_max,   |v - qd| <= a_max h
-    accelerations   -k^2 (q - lower) - 2 k qd <= a <= k^2 (upper - q) - 2 k qd,   -k (v_max + qd) <= a <= k (v_max - qd),
-                    |a| <= a_max
+    accelerations   -k^2 (q - lower) - 2 k qd <= a <= k^2 (upper - q) - 2 k qd
+                    -k (v_max + qd) <= a <= k (v_max - qd),   |a| <= a_max
 A limit of position is approached at the rate k [1/s], so that it is reached and never passed: with d = upper - q it is
 d' + k d >= 0, and d'' + 2 k d' + k^2 d >= 0 for accelerations. With a limit of acceleration a joint also keeps to the
 velocity from which it can stop in time, v^2 <= 2 a_max d. Where these contradict each other, as beyond a limit, that of

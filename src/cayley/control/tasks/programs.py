@@ -19,7 +19,6 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.control.tasks.situation import Row, Situation
 
 PRICE = 1e3  # of giving where limits contradict, beside costs of about one
-EPS = 1e-8  # of the mean curvature
 ROOM = 1e-9  # by which limits are wider where the next program begins
 
 
@@ -86,7 +85,7 @@ def costs(here: Situation, level: Sequence[Wanted]) -> tuple[Array, Array]:
         weighted = task.A.T * task.weight
         P, q = P + weighted @ task.A, q - weighted @ task.value
     n = len(q)
-    return P + (EPS / n) * np.trace(P) * np.eye(n) + 1e-14 * np.eye(n), q
+    return P + (here.least / n) * np.trace(P) * np.eye(n) + 1e-14 * np.eye(n), q
 
 
 def stacked(rows: Sequence[Row], n: int) -> tuple[Array, Array, Array]:

@@ -34,6 +34,7 @@ class Situation(NamedTuple):
     cost: Array  # (n, n), of forces
     slope: Array  # (n), the same cost: x.cost x / 2 + slope.x
     found: dict[str, tuple[Array, Array]]  # outputs as affine functions of x, and their values at x = 0
+    least: float = 1e-8  # the cost of |x|^2 that makes x unique, of the mean of all curvatures
 
 
 def without_cost(n: int) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import numbers_of, positive_gains_of
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
@@ -97,7 +97,7 @@ class Task(ABC):
     def parameters(self, tree: Tree) -> dict[str, Array]:
         """Gain and weight of the rows, as parameters of the controller."""
         m = len(self.rows(tree))
-        if not (np.isscalar(self.damping_ratio) and 0 <= self.damping_ratio < np.inf):
+        if not is_finite_number(self.damping_ratio) or self.damping_ratio < 0:
             raise SignatureError(f"the damping ratio of the task {self.label!r} is not negative, not "
                                  f"{shown(self.damping_ratio)}")
         if not isinstance(self.priority, int) or self.priority < 0:
@@ -110,7 +110,8 @@ class Task(ABC):
         """The target; a text."""
         if self.shape(tree) is None:
             return np.zeros(0)
-        return u[f"target_{self.label}"] if self.target is None else self.checked_target(tree)
+        given = self.checked_target(tree)
+        return u[f"target_{self.label}"] if given is None else given
 
     def velocity(self, tree: Tree, u: Record, p: Record) -> Array:
         """The velocity (m) that the rows should have; a text."""
