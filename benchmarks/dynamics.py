@@ -384,7 +384,7 @@ def drake(tree: Any, function: str, states: tuple) -> list[Contestant]:
 
 
 def of_an_arm(peer: str, tree: Any, function: str, states: tuple) -> list[Contestant]:
-    """The Panda only: the PUMA has rotors, which URDF does not hold, and floating bases are other coordinates in each."""
+    """The Panda only: URDF holds no rotors, which the PUMA has, and floating bases are other coordinates in each."""
     if function not in ("inverse_dynamics", "forward_dynamics", "inertia_matrix") or tree.name != "panda":
         return []
     given = dict(zip(("q", "v", "a"), states, strict=False))

@@ -17,12 +17,11 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import numbers_of
-from cayley.errors import GeometryError, SignatureError
+from cayley.errors import GeometryError, SignatureError, shown
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.jacobians.velocity import frame_bias
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,13 +22,12 @@ from cayley.control.tasks.joint_limits import JointLimits, warn_of_missing
 from cayley.control.tasks.programs import Wanted
 from cayley.control.tasks.task import Task
 from cayley.control.tasks.velocity_level import VelocityLevel
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, shown
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.tree import Tree
 from cayley.planning.timing.limits import MotionLimits
 from cayley.systems import Port, Record, State, System
-from cayley.wording import shown
 
 Level = VelocityLevel | AccelerationLevel
 

@@ -15,11 +15,10 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import numbers_of, positive_gains_of
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.systems import Port, Record
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

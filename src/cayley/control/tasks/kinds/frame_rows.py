@@ -8,13 +8,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.control.tasks.task import Task
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.jacobians.velocity import frame_bias
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)
