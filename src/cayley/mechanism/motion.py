@@ -49,8 +49,8 @@ class MotionMethods(Data):
     def tasks(self, tasks: Sequence[Task], *, limits: MotionLimits | None = None, contacts: Sequence[Contact] = (),
               level: str = "velocity", approach: float = 10.0, period: float | None = None,
               name: str = "tasks") -> TaskController:
-        """A whole-body controller for several tasks at once, within limits, as a system (docs/motion_and_control
-        /whole_body_tutorial.md).
+        """A whole-body controller for several tasks at once, within limits, as a system; see
+        docs/motion_and_control/whole_body.md.
 
         tasks      such as `PoseTask("tool")`, from `cayley.control`; their targets are inputs `target_<name>`
         limits     of velocities, accelerations and torques (`effort`), `cayley.planning.MotionLimits`; those of the
