@@ -160,7 +160,7 @@ def test_a_slider_moves_the_robot(browser, pages, robots):
     assert " m" in browser.evaluate("document.querySelectorAll('#sliders output')[2].textContent")
 
 
-def test_the_fall_plays_pauses_and_is_scrubbed(browser, pages):
+def test_the_motion_plays_pauses_and_is_scrubbed(browser, pages):
     browser.open(pages("planar2r"), width=1400)
     before = picture(browser)
     browser.click("#play")
@@ -168,10 +168,11 @@ def test_the_fall_plays_pauses_and_is_scrubbed(browser, pages):
     browser.click("#play")
     assert browser.evaluate("report.playing") is False and picture(browser) != before
     browser.evaluate("(s => { s.value = 2; s.dispatchEvent(new Event('input')); })(document.getElementById('scrub'))")
-    fall = browser.evaluate("report.fall")
-    at = round(2 / fall["step"])
-    np.testing.assert_allclose(browser.evaluate("report.view.q"), fall["q"][at], atol=1e-9)
-    assert f"{fall['kinetic'][at]:.4g}"[:4] in browser.evaluate("document.getElementById('energies').textContent")
+    motion = browser.evaluate("report.motion")
+    at = round(2 / motion["step"])
+    np.testing.assert_allclose(browser.evaluate("report.view.q"), motion["q"][at], atol=1e-9)
+    assert browser.evaluate("[...document.querySelectorAll('.key')].map(e => e.textContent)") == [
+        "joint1 [N m]", "joint2 [N m]"]
     outside = browser.evaluate("""(() => { // of the coloured pixels, how many touch the edge of the picture
         const c = document.getElementById('view'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let edge = 0;
@@ -179,7 +180,7 @@ def test_the_fall_plays_pauses_and_is_scrubbed(browser, pages):
         return edge; })()""")
     assert outside == 0
     x = float(browser.evaluate("document.getElementById('cursor').getAttribute('x1')"))
-    assert abs(x - (fall["left"] + (fall["right"] - fall["left"]) * 2 / 8)) < 0.1
+    assert abs(x - (motion["left"] + (motion["right"] - motion["left"]) * 2 / 4)) < 0.1
 
 
 def test_equations_are_typeset(browser, pages):

@@ -185,7 +185,7 @@ class Workspace(Pictured, Tabulated):
                       "volume": self.volume, "area": self.area, "uncertainty": self.uncertainty,
                       "points": len(self.points)})
 
-    def draw(self, *, figure: Figure | None = None) -> Figure:
+    def plot(self, *, figure: Figure | None = None) -> Figure:
         """A Matplotlib figure: the points with the robot, and the section; of a planar workspace its plane."""
         from cayley.drawing.workspace_pictures import draw_workspace
         return draw_workspace(self, figure)

@@ -7,8 +7,8 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.played import MotionLike, Played, played
 from cayley.errors import ConventionError
-from cayley.studio.fall import demonstration
 from cayley.studio.live.panels.panel import Panel
+from cayley.studio.opening_motion import demonstration
 from cayley.wording import shown
 
 _STEP = 1 / 60  # s between poses, all of which are computed at once
