@@ -111,7 +111,8 @@ def test_the_control_engineer(prompt, tmp_path):
                      'inputs={"target": [0.3, -0.2, 0.1, 0.0]})')
         assert prompt.value("run.status") == "finished" and abs(prompt.value("run['tau']")).max() <= 40.0
     figure = prompt.value("run.plot()")  # without the clock and the held values of the sampled controller
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["q [rad]", "qd [rad/s]", "wanted_tau [N m]", "tau [N m]"]
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["q [rad]", "qd [rad/s]", "wanted_tau [N m]", "tau [N m]"]
     assert all([word.get_text() for word in ax.get_legend().get_texts()] == list(joints) for ax in figure.axes)
     assert all(line.get_linestyle() == "-" for ax in figure.axes for line in ax.lines) and figure.get_figheight() < 10
     named = prompt.value("run.plot(['clock'])")  # on demand

@@ -308,3 +308,31 @@ def test_a_run_of_a_closed_mechanism_with_a_hostile_name_is_played_from_a_file_a
     browser.open(notebook, width=1000)
     assert browser.problems == [] and browser.evaluate("document.querySelectorAll('iframe').length") == 1
     assert browser.evaluate("document.querySelectorAll('img').length") == 0
+
+
+@pytest.mark.parametrize("name", ["anymal", "asked"])
+def test_what_is_wider_than_a_telephone_fades_out_until_it_is_scrolled(browser, pages, name):
+    browser.open(pages(name), width=390, height=844)
+    wide = "[...document.querySelectorAll('nav, .scroll, .picture')].filter(e => e.scrollWidth > e.clientWidth + 2)"
+    browser.evaluate(FRAME)
+    assert browser.evaluate(f"{wide}.length") > 2
+    assert browser.evaluate(f"{wide}.every(e => getComputedStyle(e).maskImage.includes('gradient'))")
+    browser.evaluate(f"{wide}.forEach(e => {{ e.scrollLeft = 1e6; }})")
+    browser.evaluate(FRAME)
+    assert browser.evaluate(f"{wide}.some(e => e.classList.contains('more'))") is False
+
+
+@pytest.mark.parametrize("width", [2560, 1400, 390])
+@pytest.mark.parametrize("name", ["planar2r", "anymal", "asked"])
+def test_no_words_overlap(browser, pages, name, width):
+    browser.open(pages(name), width=width)
+    overlapping = browser.evaluate("""(() => {
+        const seen = [...document.querySelectorAll('h1, h2, dt, dd, nav a, #sliders span, #sliders output, .tools > *, .bar > *, .key, .words')]
+            .filter(e => e.checkVisibility()).map(e => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
+        return seen.flatMap(([a, r], k) => seen.slice(k + 1).filter(([b, s]) => !a.contains(b) && !b.contains(a)
+            && Math.min(r.right, s.right) - Math.max(r.left, s.left) > 1 && Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top) > 1
+            && a.closest('nav') === b.closest('nav')).map(([b]) => a.textContent + ' | ' + b.textContent)); })()""")
+    assert overlapping == []
+    times = browser.evaluate("""[...document.querySelectorAll('.plot text[text-anchor=middle]')].map(
+        e => e.getBoundingClientRect()).map(r => [r.left, r.right])""")
+    assert all(before[1] < after[0] for before, after in pairwise(times))

@@ -103,9 +103,10 @@ def test_a_robot_with_masses_has_every_section(outlines):
     text = "".join(found.text)
     assert "newton-euler" in text and "93n-108 (78)" in text and "Table 5.3" in text  # published beside compiled
     assert {"play", "scrub", "cursor", "view", "sliders"} <= set(found.places)
-    for words in ("lower [rad]", "velocity [rad/s]", "armature [kg m^2]", "total mass", "ns per state", "Warnings (",
-                  "Mass matrix M"):
+    for words in ("total mass", "ns per state", "Warnings (", "Mass matrix M", "joint1 [N m]"):
         assert words in text
+    for words in ("lower [rad]", "velocity [rad/s]", "armature [kg m^2]", "mimics"):  # of which nothing is known
+        assert words not in text
     assert not [words for words in ("What is doubtful", "known mass", "nothing idle") if words in text]
 
 
@@ -113,7 +114,7 @@ def test_a_robot_without_masses_says_so(outlines):
     found = outlines("scara")
     assert found.headings == ["Model", "Workspace", "Dynamics"]
     assert "Kinematics only: the dynamics of scara need the mass of 'link1'" in "".join(found.text)
-    shown, arm = json.loads(found.scripts["motion"]), cy.load("scara")
+    shown, arm = json.loads(found.scripts["played"]), cy.load("scara")
     q = np.array(shown["q"])  # one joint after the other, within the limits
     assert "play" in found.places and (np.ptp(q, axis=0) > 0.1).all()
     assert (q <= arm.upper + 1e-6).all() and (q >= arm.lower - 1e-6).all()
@@ -150,7 +151,7 @@ def test_a_planned_motion_is_drawn_and_played(tmp_path):
     assert "Motion" in outline.headings and "play" in outline.places
     assert "From 0 to 2 s; it begins and ends at rest." in outline.text
     assert 'alt="Joint forces of a motion of planar2r"' in page
-    played = json.loads(outline.scripts["motion"])
+    played = json.loads(outline.scripts["played"])
     assert len(played["q"]) == 101 and played["step"] == 0.02
     np.testing.assert_allclose(played["q"][50], [0.9, -0.4], atol=1e-6)
     with pytest.raises(cy.CayleyError, match="planar2r"):
@@ -196,7 +197,7 @@ def test_a_report_takes_a_motion_a_load_limits_and_a_law(pages):
     assert f'<td>pivot [N m]</td><td class="number">{most:.4g}</td><td class="number">18</td>' in page
     own = (18.0 - 2.0 * 9.81 * 0.3 - 9.81 * 0.6) / (9.81 * 0.6)  # besides the load
     assert f"The drives hold {own:.3g} kg at tip in every posture" in text
-    played = np.array(json.loads(outline.scripts["motion"])["q"])
+    played = np.array(json.loads(outline.scripts["played"])["q"])
     assert len(played) == 76 and 0.001 < np.abs(played[:, 0] - np.interp(
         np.linspace(0, 1.5, 76), at, move.position(at)[:, 0])).max() < 0.5  # the law, which does not know of the load
     assert "<b>bob" not in re.sub("<script.*?</script>", "", page, flags=re.DOTALL)
@@ -254,7 +255,7 @@ def test_a_base_that_floats_is_held_for_reach_and_motion(tmp_path):
         [Joint("free", "world", "hull", Floating()),
          Joint("hinge", "hull", "arm", Revolute((0.0, 1.0, 0.0)))])
     found = Outline(write_report(tree, tmp_path).read_text(encoding="utf-8"))
-    moved = json.loads(found.scripts["motion"])["q"]
+    moved = json.loads(found.scripts["played"])["q"]
     assert np.shape(moved) == (201, 8) and np.ptp(np.array(moved)[:, :7], axis=0).max() == 0 and np.ptp(
         np.array(moved)[:, 7]) > 0.5
 
@@ -341,7 +342,7 @@ def test_what_no_drive_moves_has_a_note_in_place_of_a_motion(tmp_path):
                             [Joint("free", "base", "brick", Floating())])
     found = Outline(write_report(brick, tmp_path).read_text(encoding="utf-8"))
     assert "No motion: brick has no joint that a drive moves by itself." in "".join(found.text)
-    assert found.scripts["motion"].strip() == "null"
+    assert found.scripts["played"].strip() == "null"
 
 
 def test_held_is_where_it_rests(robots):
@@ -455,7 +456,7 @@ def test_a_closed_machine_has_its_loops_its_motion_and_its_costs(tmp_path):
                   "The mechanism is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian",
                   "Constraints Ψ", "Constraint Jacobian A"):
         assert words in text
-    q = np.array(json.loads(found.scripts["motion"])["q"])
+    q = np.array(json.loads(found.scripts["played"])["q"])
     assert q.shape == (201, 3) and np.ptp(q[:, 0]) > 0.2 and np.abs(arm.loops.residual(q)).max() < 1e-5
     assert [slider["name"] for slider in json.loads(found.scripts["scene"])["sliders"]] == ["crank"]
 

@@ -192,6 +192,7 @@ class Workspace(Pictured, Tabulated):
 
     def __repr__(self) -> str:
         size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
+        size = "along a curve" if self.dimension == 1 else size
         return (f"<workspace of {self.frame!r}: reach {round(self.nearest, 6):.4g} to {round(self.farthest, 6):.4g} m, "
                 f"{size}, {len(self.points)} points>")
 

@@ -29,6 +29,7 @@ with optional_imports():
     from matplotlib.ticker import MaxNLocator
 
 _DPI = 130
+_NARROW = 7.0  # inches: such a picture fits a phone
 _LARGEST = 112  # points of the screen for an inch of a picture: larger it would look coarse
 _SAMPLES = 120_000
 _NAMED = 4  # joints in the words about a payload
@@ -50,7 +51,7 @@ def picture(figure: Figure, alternative: str) -> str:
     return (
         f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px;'
         f'max-width:min(100%, {_LARGEST * width:.0f}px)"><img '
-        f'style="min-width:{57 * width:.0f}px" '
+        f'style="min-width:{min(57 * width, 320 if width < _NARROW else np.inf):.0f}px" '
         f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
 
 

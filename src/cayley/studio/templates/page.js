@@ -2,7 +2,7 @@
 // What the page does with the robot: sliders, the motion, the cursor of the forces. `window.report` is for those who want to look inside.
 (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);
-  const scene = read("scene"), motion = read("motion"), find = id => document.getElementById(id);
+  const scene = read("scene"), motion = read("played"), find = id => document.getElementById(id);
   const view = Robot.Viewer(find("view"), scene), loops = scene.closing ? Loops(scene) : null;
   const report = window.report = { scene, motion, view, time: 0, playing: false };
 
@@ -48,6 +48,17 @@
     sliders.push({ ...s, input, output });
   }
   written(s => s.value);
+
+  // What can be scrolled sideways fades out on the side where there is more
+
+  for (const box of document.querySelectorAll("nav, .scroll, .picture")) {
+    const fade = () => {
+      box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+      box.classList.toggle("less", box.scrollLeft > 2);
+    };
+    box.addEventListener("scroll", fade, { passive: true });
+    new ResizeObserver(fade).observe(box);
+  }
 
   // What is in view: the robot at rest, and the motion or the reach once they have been asked for
 
