@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import cayley as cy
+from cayley import lazy_names
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -59,13 +60,19 @@ def test_forms_of_issues_are_complete(path):
 def test_a_release_has_its_notes_and_one_version():
     notes = subprocess.run([sys.executable, ROOT / "tools" / "release_notes.py", cy.__version__], text=True,
                            capture_output=True, check=True).stdout
-    assert notes.startswith("### Added") and "## [" not in notes
+    assert "\n### Added\n" in notes and "## [" not in notes
     early = subprocess.run([sys.executable, ROOT / "tools" / "release_notes.py", "9.9.9"], text=True,
                            capture_output=True)
     assert early.returncode and "not 9.9.9" in early.stderr
     cited = yaml.safe_load(text("CITATION.cff"))
     assert cited["version"] == cy.__version__ and cited["license"] == PROJECT["license"] and cited["authors"]
     assert f"| {cy.__version__.rpartition('.')[0]} | yes |" in text("SECURITY.md")
+
+
+def test_what_is_deprecated_goes_with_a_version_to_come():
+    going = lazy_names.GOES.rpartition(" ")[2]
+    assert [int(part) for part in going.split(".")] > [int(part) for part in cy.__version__.split(".")]
+    assert f"goes with {going}" in text("docs/start/versions.md")
 
 
 def test_extras_and_environment_variables_are_told():

@@ -35,6 +35,8 @@ from cayley.compiler.algebras.counts import Operations
 from cayley.compiler.algebras.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
 from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.loops import repeat, scan
+from cayley.compiler.solving.quadratic_programs import cone_program, quadratic_program
 from cayley.compiler.solving.roots import fixed_point, newton
 from cayley.compiler.tracing.symbols import where
 from cayley.errors import (
@@ -56,13 +58,13 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
     "Mechanism", "ModelError", "Operations", "PlanningError", "SignatureError", "SingularityError", "System",
-    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "connect", "control",
-    "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
-    "planning", "simulation", "systems", "where"]
+    "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "cone_program", "connect",
+    "control", "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
+    "planning", "quadratic_program", "repeat", "scan", "simulation", "systems", "where"]
 
 
 _PACKAGES = ("control", "geometry", "learning", "machines", "planning", "simulation", "systems")

@@ -2,7 +2,7 @@
 
 The names of a package stand in its stub, `__init__.pyi`, as ordinary imports, which editors and type checkers read too.
 Functions and classes that users reach through their package explain how they are called when a call does not fit.
-A name that has been changed works for one more version, with a DeprecationWarning that says the new one."""
+A name that has been changed works until the next minor version, with a DeprecationWarning that says the new one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cayley.errors import did_you_mean
 from cayley.explained_calls import explained, may_not_fit, with_explained_calls
-from cayley.wording import did_you_mean
 
 Kind = TypeVar("Kind", bound=type)
+GOES = "goes with version 0.4.0"  # what is deprecated in this version (docs/start/versions.md)
 
 
 def lazy_names(package: str, file: str,
@@ -99,7 +100,7 @@ def with_former_names(former: Mapping[str, str]) -> Callable[[Kind], Kind]:
     ...     size = complex(3.0, 2.0)
     >>> with warnings.catch_warnings(record=True, action="always") as said:
     ...     Box().width, str(said[0].message)
-    (3.0, '`Box.width` is now called `size.real`; the former name goes with the next version')
+    (3.0, '`Box.width` is now called `size.real`; the former name goes with version 0.4.0')
     """
     def decorated(kind: Kind) -> Kind:
         otherwise: Callable[[object, str], Any] | None = getattr(kind, "__getattr__", None)
@@ -127,5 +128,4 @@ def _renamed(package: str, old: str, name: str) -> Any:  # noqa: ANN401 (whateve
 
 def _say_new_name(old: str, new: str, stacklevel: int = 3) -> None:
     """Warn of a former name, at the line that uses it."""
-    warnings.warn(f"`{old}` is now called `{new}`; the former name goes with the next version", DeprecationWarning,
-                  stacklevel=stacklevel)
+    warnings.warn(f"`{old}` is now called `{new}`; the former name {GOES}", DeprecationWarning, stacklevel=stacklevel)

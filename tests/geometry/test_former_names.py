@@ -10,7 +10,7 @@ from cayley.geometry import former_names, inertia, motions, rates, tensors
 
 def test_a_former_name_works_and_warns():
     T, v = np.arange(9.0).reshape(3, 3), np.ones(3)
-    with pytest.warns(DeprecationWarning, match=r"cayley.geometry.tensors.right_dot.* goes with the next version"):
+    with pytest.warns(DeprecationWarning, match=r"cayley.geometry.tensors.right_dot.* goes with version 0.4.0"):
         former = tensors.right_dot
     np.testing.assert_array_equal(former([T, 2 * T], v), [T @ v, 2 * T @ v])
     with pytest.warns(DeprecationWarning):

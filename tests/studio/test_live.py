@@ -16,7 +16,7 @@ import cayley as cy
 from cayley.errors import CayleyError, ConventionError, GeometryError, ModelError, SignatureError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.kinematics.forward import body_poses
-from cayley.studio.fall import demonstration
+from cayley.studio.opening_motion import demonstration
 from cayley.studio.live import View
 from cayley.studio.live.panels import (
     PANELS,

@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from cayley.lazy_names import lazy_names
+from cayley.lazy_names import GOES, lazy_names
 
 _PARTS = ("inertia", "motions", "principal_axes", "rates", "rotations", "convex_shapes", "tensors", "vector_fields")
 
@@ -44,7 +44,7 @@ def part_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
             found, instead = import_module("cayley.geometry.former_names").former(name)
             if found is None:
                 raise
-        warnings.warn(f"`{package}.{name}` goes with the next version: {instead}", DeprecationWarning, stacklevel=2)
+        warnings.warn(f"`{package}.{name}` {GOES}: {instead}", DeprecationWarning, stacklevel=2)
         return found
 
     return get_or_former, names

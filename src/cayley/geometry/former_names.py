@@ -1,4 +1,4 @@
-"""Formulas that were public names of `cayley.geometry` and go with the next version: a table of one expression each.
+"""Formulas that were public names of `cayley.geometry` and go with version 0.4.0: a table of one expression each.
 
 Each follows from NumPy or from other functions of the package in one line: `T @ v` says what `right_dot(T, v)` said."""
 

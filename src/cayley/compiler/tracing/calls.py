@@ -22,10 +22,12 @@ SMALLEST_CALLED = 200
 
 
 class Callee:
-    """A program that is called. Equal programs are equal callees."""
+    """A program that is called. Equal programs are equal callees. That `is_step` of an iteration is called even where
+    its last bit is seen."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, is_step: bool = False) -> None:
         self.program = program
+        self.is_step = is_step
         self._others: dict[Any, Callee] = {}
 
     @property
@@ -150,8 +152,9 @@ def worth_calling(program: Program) -> Program:
         calls = [node for node in program.nodes if node.op == "call"]
         often = Counter(node.value.key for node in calls)
         seen = visible(program) if calls else set()
-        opened = {node.index for node in calls if often[node.value.key] == 1 or node.index in seen
-                  or len(node.value.program.nodes) - len(node.args) < SMALLEST_CALLED}
+        opened = {node.index for node in calls if often[node.value.key] == 1
+                  or len(node.value.program.nodes) - len(node.args) < SMALLEST_CALLED
+                  or (node.index in seen and not node.value.is_step)}
         if not opened:
             return program
         program = _opened(program, opened)

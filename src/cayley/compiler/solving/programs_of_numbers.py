@@ -1,0 +1,62 @@
+"""Quadratic and cone programs of numbers: a kernel for each structure, compiled once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.optimum import Optimum
+from cayley.compiler.solving.program_data import INFINITE, Given
+from cayley.compiler.solving.quadratic_programs import solved_in_kernel
+from cayley.compiler.typing import Array
+
+_OUTPUTS = ("x", "equalities", "inequalities", "primal_residual", "dual_residual", "gap", "iterations", "status")
+
+
+def solved_as_numbers(name: str, given: Given, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
+    """The solutions of programs whose data are arrays of numbers; leading axes broadcast."""
+    given = _simpler(given)
+    arrays = given.named()
+    cores = tuple((label, a.shape[a.ndim - (2 if label[0] in "PAGF" else 1):]) for label, a in arrays.items())
+    found = _kernel(name, cores, iterations, tolerance)(*arrays.values())
+    single = dict(zip(_OUTPUTS, found, strict=False))
+    single["status"] = np.asarray(single["status"]).astype(int)[()]
+    single["iterations"] = np.asarray(single["iterations"]).astype(int)[()]
+    return Optimum(**single, cones=tuple(found[len(_OUTPUTS):]))
+
+
+def _simpler(given: Given) -> Given:
+    """Without bounds that are infinite throughout, and without the identity as G."""
+    n = given.q.shape[-1]
+    lower, upper = [None if bound is None or (abs(bound) >= INFINITE).all() else bound
+                    for bound in (given.lower, given.upper)]
+    G = given.G
+    if G is not None and G.shape == (n, n) and (np.eye(n) == G).all() and not (lower is upper is None):
+        G = None
+    return given._replace(G=G, lower=lower, upper=upper)
+
+
+@lru_cache(maxsize=64)
+def _kernel(name: str, cores: tuple[tuple[str, tuple[int, ...]], ...], iterations: int,
+            tolerance: float) -> Kernel[Any]:
+    labels = [label for label, _ in cores]
+    shape = dict(cores)
+    n, p = shape["q"][0], shape.get("A", (0,))[0]
+    m = shape["G"][0] if "G" in shape else n if "lower" in shape or "upper" in shape else 0
+    cones = [core[0] for label, core in cores if label[0] == "g"]
+    spelled = ",".join(f"({','.join(map(str, core))})" for _, core in cores)
+    results = ",".join([f"({n}),({p}),({m}),(),(),(),(),()", *[f"({k})" for k in cones]])
+
+    def text(*arrays: Array) -> Any:  # noqa: ANN401 (a tuple of arrays)
+        given = Given.of_named(list(zip(labels, arrays, strict=True)))
+        graph = given.graph()
+        assert graph is not None  # the arguments of a text are symbols
+        found = solved_in_kernel(given, graph, None, iterations, tolerance)
+        return (*[getattr(found, label) for label in _OUTPUTS], *found.cones)
+
+    text.__name__ = name.removeprefix("cy.")
+    return kernel(f"{spelled}->{results}", outputs=[*_OUTPUTS, *[f"cone{k}" for k in range(len(cones))]],
+                  inputs=labels)(text)

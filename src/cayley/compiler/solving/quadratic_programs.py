@@ -1,0 +1,207 @@
+"""Quadratic programs, and those with second-order cones, solved inside a kernel in a bounded number of operations.
+
+The text is the same for numbers, which a kernel made for their shapes solves, and for symbols within a kernel. How the
+solution changes with the data follows from the implicit function theorem at the solution: no derivative goes through
+the steps."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.solving.interior_point import Place, Program, Right, residuals
+from cayley.compiler.solving.linear import chosen, ldl
+from cayley.compiler.solving.optimum import Optimum, Status
+from cayley.compiler.solving.program_data import Given, as_program
+from cayley.compiler.solving.program_loop import (
+    Found,
+    brought_near,
+    is_infeasible,
+    is_unbounded,
+    largest,
+    sharpened,
+)
+from cayley.compiler.solving.scaled_programs import Scales, scaled
+from cayley.compiler.tracing.graph import Graph, Node
+from cayley.compiler.tracing.implied_values import implied
+from cayley.compiler.tracing.symbols import rounding, symbols
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import SignatureError
+from cayley.explained_calls import explained
+
+Cone = tuple[ArrayLike, ArrayLike]
+ITERATIONS = 30
+TOLERANCE = 1e-8
+_LEAST = 2.0**10  # units of rounding below which no residual is asked for
+
+
+@explained
+def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
+                      G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
+                      start: Optimum | None = None, iterations: int = ITERATIONS,
+                      tolerance: float = TOLERANCE) -> Optimum:
+    """The x (n) that minimises x'P x / 2 + q'x subject to A x = b and lower <= G x <= upper.
+
+    P (n, n) is positive semidefinite, and only its symmetric part counts; zeros make a linear program. A (p, n) with
+    b (p), and G (m, n) with its bounds (m), may be absent; bounds without G are bounds of x itself. A bound may be
+    infinite, which 1e20 is, too. Within a kernel an entry that is the number 0, an infinite bound, or bounds that are
+    the same are structure, and what follows from them takes no work. On numbers all arrays may have leading axes, which
+    broadcast.
+
+    See `Optimum` for the result: look at its `status`. A program is solved when no residual is larger than `tolerance`
+    beside the largest terms that it is the sum of; the method takes at most `iterations` steps, ten as a rule. `start`
+    is a former result for nearly the same data. Derivatives of the solution are those of the program in which the
+    bounds that are active stay so. Where a bound is just about to become active, or to be left, the solution has a
+    derivative to each side, and the one given lies between them.
+
+    >>> best = cy.quadratic_program(np.eye(2), [-2.0, -1.0], G=[[1.0, 1.0]], upper=[2.0])
+    >>> best.words, best.x.round(9), best.inequalities.round(9)
+    ('solved', array([1.5, 0.5]), array([0.5]))
+    """
+    return _answered("cy.quadratic_program", Given(P, q, A, b, G, lower, upper, ()), start, iterations, tolerance)
+
+
+@explained
+def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
+                 G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
+                 cones: Sequence[Cone], start: Optimum | None = None, iterations: int = ITERATIONS,
+                 tolerance: float = TOLERANCE) -> Optimum:
+    """The x (n) that minimises x'P x / 2 + q'x subject to A x = b, lower <= G x <= upper and second-order cones.
+
+    Each of the `cones` is a pair of F (k, n) and g (k): of t = F x + g the first entry is at least the length of the
+    others, t[0] >= |t[1:]|. All else is as for `quadratic_program`. The cone of friction of a contact force x, with the
+    normal z and a coefficient 0.5, is F = diag(0.5, 1, 1) on (z, x, y):
+
+    >>> F = [[0.0, 0.0, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    >>> wanted = np.array([3.0, 4.0, 5.0])
+    >>> cy.cone_program(np.eye(3), -wanted, cones=[(F, np.zeros(3))]).x.round(6)
+    array([1.8, 2.4, 6. ])
+    """
+    return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), start, iterations, tolerance)
+
+
+def _answered(name: str, given: Given, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
+    if operator.index(iterations) < 1 or not tolerance > 0.0:
+        raise SignatureError(f"{name} takes at least one iteration and a tolerance above 0, not "
+                             f"iterations={iterations} and tolerance={tolerance}")
+    given = given.checked(name)
+    if (graph := given.graph()) is None:
+        from cayley.compiler.solving.programs_of_numbers import solved_as_numbers  # which makes kernels of this text
+        return solved_as_numbers(name, given, start, iterations, tolerance)
+    return solved_in_kernel(given, graph, start, iterations, tolerance)
+
+
+def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
+    """The solution as symbols of a graph."""
+    original, layout = as_program(given, graph)
+    program, scales = scaled(original)
+    tolerance = np.maximum(tolerance, _LEAST * rounding(graph.constant(1.0)))
+    at, count = brought_near(program, graph, iterations, tolerance)
+    ended = residuals(program, at)
+    infeasible = is_infeasible(program, at, ended, tolerance)
+    unbounded = is_unbounded(program, at, ended, tolerance)
+    found = sharpened(program, at)
+    x, y, z, cones = _differentiable(original, program, scales, found, graph)
+    primal, dual, gap, solved = _measured(original, x, y, z, cones, tolerance)
+    status = _status(given, program, solved, infeasible, unbounded, at)
+    is_ray, is_proof = status == Status.UNBOUNDED.value, status == Status.INFEASIBLE.value
+    proof = -1.0 / chosen(is_proof, ended.support, -1.0)
+    ray = -1.0 / chosen(is_ray, ended.cost, -1.0)
+    crossed = _crossed(given)
+
+    def multipliers(values: Array, certificate: Array) -> Array:
+        shown = [chosen(is_proof, chosen(crossed, np.nan, c), v) for c, v in zip(certificate, values, strict=True)]
+        return symbols([chosen(is_ray, np.nan, v) for v in shown])
+
+    y = multipliers(y, proof * scales.y * at.y)
+    z = multipliers(z, proof * scales.rows[list(program.rows)] * at.z if len(program.rows) else at.z)
+    return Optimum(
+        symbols([chosen(is_proof, np.nan, chosen(is_ray, ray * scales.cost * s * r, v))
+                 for s, r, v in zip(scales.x, at.x, x, strict=True)]),
+        y[:layout.equations], layout.inequalities(original, y, z),
+        tuple(multipliers(w, proof * size * v)
+              for w, size, (_, v) in zip(cones, scales.cones, at.cones, strict=True)),
+        primal, dual, gap, count, status)
+
+
+def _differentiable(original: Program, program: Program, scales: Scales, found: Found,
+                    graph: Graph) -> tuple[Array, Array, Array, list[Array]]:
+    """The solution in the units given, with the derivatives that the equations of the active bounds give it."""
+    rows = scales.rows[list(program.rows)] if len(program.rows) else np.zeros(0)
+    back = [scales.x, scales.y / scales.cost, rows / scales.cost,
+            *[np.full(len(g), size) / scales.cost for size, (_, g) in zip(scales.cones, program.cones, strict=True)]]
+    parts = [size * part for size, part in zip(back, (found.x, found.y, found.z, *found.cones), strict=True)]
+    ends = np.cumsum([0, *[len(part) for part in parts]])
+
+    def split(values: Sequence[Any]) -> list[Array]:
+        return [symbols(values[a:b]) for a, b in pairwise(ends)]
+
+    def law(places: list[Node], hold: Callable[[Any], Any]) -> Sequence[Node]:
+        def held(array: Array) -> Array:
+            return symbols([hold(e) for e in np.asarray(array, dtype=object).flat]).reshape(np.shape(array))
+
+        x, y, z, *cones = split(places)
+        slope = original.P @ x + original.q + y @ original.A + original.pulled(z)
+        for (F, _), w in zip(original.cones, cones, strict=True):
+            slope = slope - w @ F
+        right = Right(held(scales.cost * scales.x) * slope, held(scales.y) * (original.A @ x - original.b),
+                      held(rows) * (original.across(x) - original.side),
+                      [hold(size) * -(F @ x + g) for size, (F, g) in zip(scales.cones, original.cones, strict=True)])
+        change = found.equations.mapped(held).solve(right)
+        changes = np.concatenate([held(size) * part for size, part
+                                  in zip(back, (change.x, change.y, change.z, *change.cones), strict=True)])
+        return [place - moved for place, moved in zip(places, changes, strict=True)]
+
+    x, y, z, *cones = split(implied([graph.lift(e) for part in parts for e in part], law).values)
+    return x, y, z, cones
+
+
+def _measured(program: Program, x: Array, y: Array, z: Array, cones: Sequence[Array],
+              tolerance: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """The residuals, and whether all are small beside the largest terms that they are sums of."""
+    Px, Ax, across = program.P @ x, program.A @ x, program.across(x)
+    pulls = [y @ program.A, program.pulled(z), *[-(w @ F) for (F, _), w in zip(program.cones, cones, strict=True)]]
+    beyond = [*(Ax - program.b), *[np.maximum(e, 0.0) for e in across - program.side]]
+    terms = [Px @ x, program.q @ x, program.b @ y, program.side @ z]
+    sizes = [*Ax, *program.b, *across, *program.side]
+    wrong = [np.minimum(e, 0.0) for e in z]
+    for (F, g), w in zip(program.cones, cones, strict=True):
+        t = F @ x + g
+        beyond.append(np.maximum(_length(t[1:]) - t[0], 0.0))
+        wrong.append(np.minimum(w[0] - _length(w[1:]), 0.0))
+        terms.append(g @ w)
+        sizes += [*t, *g]
+    primal, dual, gap = largest(beyond), largest(sum(pulls, Px + program.q)), abs(sum(terms))
+    pull = largest([e for part in (Px, program.q, *pulls) for e in part])
+    return primal, dual, gap, ((primal <= tolerance * (1.0 + largest(sizes))) & (dual <= tolerance * (1.0 + pull))
+                               & (largest(wrong) <= tolerance * (1.0 + pull))
+                               & (gap <= tolerance * (1.0 + largest(terms))))
+
+
+def _length(v: Array) -> Scalar:
+    return np.sqrt(v @ v)
+
+
+def _crossed(given: Given) -> Scalar:
+    """True if a lower bound is above its upper one."""
+    if given.lower is None or given.upper is None:
+        return False
+    return reduce(operator.or_, [a > b for a, b in zip(given.lower, given.upper, strict=True)])
+
+
+def _status(given: Given, program: Program, solved: Scalar, infeasible: Scalar, unbounded: Scalar,
+            at: Place) -> Scalar:
+    shifted = program.P + program.regular * np.diag([1.0] * len(program.q))
+    convex = reduce(operator.and_, [pivot > 0.0 for pivot in ldl(shifted)[1]])
+    known = reduce(operator.and_, [~(e != e) for array in given.named().values() for e in array.flat])
+    status: Any = Status.NOT_CONVERGED.value
+    for condition, found in ((unbounded, Status.UNBOUNDED), (infeasible, Status.INFEASIBLE), (solved, Status.SOLVED),
+                             (_crossed(given), Status.INFEASIBLE), (~convex, Status.NOT_CONVEX),
+                             (~known, Status.NOT_A_NUMBER)):
+        status = chosen(condition, float(found.value), status)
+    return status
