@@ -50,7 +50,7 @@ def maker(name: str) -> Callable[..., Any]:
 
 
 class Pictured:
-    """Base of results that have a picture, by a method `plot`: a notebook shows its short name with the picture under
+    """Base of results that have a picture, by a method `plot`, and of mechanisms, which `draw`: a notebook shows its short name with the picture under
     it, or the name alone where there is nothing to draw. `draw` was its name for some, and warns for one version."""
 
     __slots__ = ()
@@ -59,7 +59,7 @@ class Pictured:
         with_explained_calls(cls)
 
     def _picture(self) -> Figure:
-        drawn: Any = getattr(self, "plot")()  # noqa: B009 (of the class that is shown)
+        drawn: Any = getattr(self, "plot" if hasattr(type(self), "plot") else "draw")()  # a mechanism is drawn
         return getattr(drawn, "figure", None) or drawn
 
     if not TYPE_CHECKING:  # which would then take every name for one of these
