@@ -50,8 +50,9 @@ def maker(name: str) -> Callable[..., Any]:
 
 
 class Pictured:
-    """Base of results that have a picture, by a method `plot`, and of mechanisms, which `draw`: a notebook shows its short name with the picture under
-    it, or the name alone where there is nothing to draw. `draw` was its name for some, and warns for one version."""
+    """Base of results that have a picture, by a method `plot`, and of mechanisms, which `draw`: a notebook shows its
+    short name with the picture under it, or the name alone where there is nothing to draw. `draw` was the name for
+    some results, too, and warns for one version."""
 
     __slots__ = ()
 
