@@ -26,6 +26,9 @@ class Operations:
     def __add__(self, other: Operations) -> Operations:
         return Operations(*[getattr(self, f.name) + getattr(other, f.name) for f in fields(self)])
 
+    def __rmul__(self, times: int) -> Operations:
+        return Operations(*[times * getattr(self, f.name) for f in fields(self)])
+
     @property
     def total(self) -> int:
         return sum(getattr(self, f.name) for f in fields(self))
@@ -47,13 +50,14 @@ class Operations:
 
 
 def count(program: Program) -> Operations:
-    """The operations of the program, each node once, and those of the programs that it calls, once for each call."""
+    """The operations of the program, each node once, and those of the programs that it calls, once for each call,
+    of loops for each turn."""
     found = dict.fromkeys((f.name for f in fields(Operations)), 0)
     angles = set()
     called = Operations()
     for node in program.nodes:
         if node.op == "call":
-            called += count(node.value.simplified)
+            called += node.value.turns * count(node.value.simplified)
         price = OPERATIONS[node.op].price
         if price == "trigonometric":
             angles.add(node.args[0].index)

@@ -49,9 +49,7 @@ def _results(program: Program, algebra: Algebra, values: dict[int, Any]) -> Iter
         if node.op == "constant":
             values[node.index] = algebra.constant(node.value)
         elif node.op == "call":
-            inputs = [n.index for v in node.value.program.inputs for n in v.nodes]
-            called = _results(node.value.program, algebra, dict(zip(inputs, operands, strict=True)))
-            values[node.index] = list(called)
+            values[node.index] = node.value.evaluated(operands, lambda part, given: _of_scalars(part, algebra, given))
         elif node.op == "result":
             values[node.index] = operands[0][node.value]
         else:
@@ -61,6 +59,11 @@ def _results(program: Program, algebra: Algebra, values: dict[int, Any]) -> Iter
             if not left[operand.index]:
                 values.pop(operand.index)
     return iter([values[node.index] for node in program.results])
+
+
+def _of_scalars(program: Program, algebra: Algebra, scalars: Sequence[Any]) -> list[Any]:
+    inputs = [node.index for v in program.inputs for node in v.nodes]
+    return list(_results(program, algebra, dict(zip(inputs, scalars, strict=True))))
 
 
 def _inputs(program: Program, algebra: Algebra, arguments: Sequence[Any]) -> dict[int, Any]:

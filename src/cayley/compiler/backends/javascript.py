@@ -87,8 +87,13 @@ class JavaScriptDialect(Dialect):
     def call(self, function: str, arguments: Sequence[str], results: str, count: int) -> list[str]:
         return [f"const {results} = {function}({', '.join(arguments)});"]
 
-    def called(self, name: str, arrays: Sequence[str], lines: Sequence[str], results: Sequence[str]) -> str:
-        return block(f"function {name}({', '.join(arrays)})", [*lines, f"return [{', '.join(results)}];"])
+    counter = "let"
+
+    def whole(self, name: str, code: str) -> str:
+        return f"const {name} = {code};"
+
+    def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
+        return block(f"function {name}({', '.join(arrays)})", ["const out = [];", *lines, "return out;"])
 
     def function_of_numbers(self, name: str, parameters: Sequence[str], lines: Sequence[str], result: str) -> str:
         return block(f"function {name}({', '.join(parameters)})", [*lines, f"return {result};"])

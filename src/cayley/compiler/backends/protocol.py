@@ -30,7 +30,7 @@ class IteratedFunction(Protocol):
 def _computed(program: Program) -> set[str]:
     """The operations of a program and of those that it calls."""
     found = {node.op for node in program.nodes}
-    called = [_computed(node.value.program) for node in program.nodes if node.op == "call"]
+    called = [_computed(node.value.simplified) for node in program.nodes if node.op == "call"]
     return found.union(*called) - {"input", "constant"} - CALLS - MARKS
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from cayley.compiler.native.schedule import schedule
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.operations import BOOLEAN, OPERATIONS, PARTNER
-from cayley.compiler.tracing.calls import callees, groups
+from cayley.compiler.tracing.calls import Callee, callees, groups
 from cayley.compiler.tracing.composed import program_of
 from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.loop import Loop
 from cayley.compiler.tracing.program import Program
 
 LONGEST = 80  # characters of an expression
@@ -90,11 +91,18 @@ class Dialect:
         """A call of a program on arrays, with a number of results."""
         return [f"{self.real} {results}[{count}];", f"{function}({', '.join([*arguments, results])});"]
 
-    def called(self, name: str, arrays: Sequence[str], lines: Sequence[str], results: Sequence[str]) -> str:
-        """The definition of a program that is called: it takes a pointer for each input, and one for all results."""
+    counter = "int"
+    """The type of a whole number."""
+
+    def whole(self, name: str, code: str) -> str:
+        """The statement that gives a whole number its name."""
+        return f"const {self.counter} {name} = {code};"
+
+    def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
+        """The definition of a program that is called: it takes a pointer for each input, and one for all results, of
+        which the lines set `out[k]`."""
         parameters = ", ".join([*[f"const {self.real} *{array}" for array in arrays], f"{self.real} *out"])
-        stores = [f"out[{k}] = {code};" for k, code in enumerate(results)]
-        return block(f"{self.helper} void {name}({parameters})", [*lines, *stores])
+        return block(f"{self.helper} void {name}({parameters})", lines)
 
     def function_of_numbers(self, name: str, parameters: Sequence[str], lines: Sequence[str], result: str) -> str:
         """The definition of a function of numbers."""
@@ -112,20 +120,24 @@ class Dialect:
     def definitions(self, program: Program, prefix: str) -> list[str]:
         """Definitions before the text of a program: operations that the language lacks, and programs that are
         called."""
-        called = {key: callee.simplified for key, callee in callees(program).items()}
-        ops = {node.op for each in (program, *called.values()) for node in each.nodes}
-        return [*self.helpers(ops, prefix), *[self._function(key, each, prefix) for key, each in called.items()]]
+        called = callees(program)
+        programs = [program, *[callee.simplified for callee in called.values()]]
+        ops = {node.op for each in programs for node in each.nodes}
+        return [*self.helpers(ops, prefix), *[self._function(callee, prefix) for callee in called.values()]]
 
-    def _function(self, key: str, program: Program, prefix: str) -> str:
-        program = in_precision(program, "float" if self.real == "float" else "double")
+    def _function(self, callee: Callee, prefix: str) -> str:
+        if isinstance(callee, Loop):
+            from cayley.compiler.c.c_called_loops import loop_function  # which builds upon this module
+            return loop_function(self, callee, prefix)
+        program = in_precision(callee.simplified, "float" if self.real == "float" else "double")
         arrays = [f"in{k}" for k in range(len(program.inputs))]
         inputs = {node.index: CExpression(f"{name}[{k}]", WHOLE) for name, v in zip(arrays, program.inputs, strict=True)
                   for k, node in enumerate(v.nodes)}
         body = CStatements(program, self, inputs, temporary="t", helper=prefix)
         idle = [name for name, v in zip(arrays, program.inputs, strict=True)
                 if not any(body.uses[node.index] for node in v.nodes)]
-        return self.called(function_name(prefix, key), arrays, [*self.unused(idle), *body.lines],
-                           [body.text(node).code for node in program.results])
+        stores = [f"out[{k}] = {body.text(node).code};" for k, node in enumerate(program.results)]
+        return self.with_results(function_name(prefix, callee.key), arrays, [*self.unused(idle), *body.lines, *stores])
 
     def helpers(self, ops: Iterable[str], prefix: str) -> list[str]:
         """Definitions of what the language lacks, each after those that it needs itself."""
@@ -243,7 +255,8 @@ class CStatements:
             self._call(node)
             return
         if node.op == "result":
-            self._texts[node.index] = CExpression(f"{self._results[node.args[0].index]}[{node.value}]", WHOLE)
+            place = node.args[0].value.row(node.value)
+            self._texts[node.index] = CExpression(f"{self._results[node.args[0].index]}[{place}]", WHOLE)
             return
         made = self._spelled(node)
         while len(made.code) > LONGEST and (operands := [a for a in node.args if a.index in self._unnamed]):
@@ -260,7 +273,7 @@ class CStatements:
         results = self._fresh()
         self._results[node.index] = results
         function = function_name(self.helper, node.value.key)
-        self.lines += self.dialect.call(function, arrays, results, len(node.value.program.results))
+        self.lines += self.dialect.call(function, arrays, results, node.value.stored)
 
     def _array(self, group: Sequence[Node]) -> str:
         key = tuple(node.index for node in group)

@@ -241,12 +241,12 @@ def _chosen_tangent(node: Node, branches: Callable[..., tuple[Node, Node, Node]]
 
 
 def _called_tangents(node: Node, known: dict[int, dict[int, Any]]) -> dict[int, Any]:
-    """The derivatives of all results of a call, for each column: calls of the differentiated program."""
+    """The derivatives of all results of a call, for each column."""
     tangents = [known.get(operand.index, {}) for operand in node.args]
     zero = node.graph.constant(0.0)
-    forward_program = node.value.forward()
-    return {column: forward_program([*node.args, *[tangent.get(column, zero) for tangent in tangents]])
-            for column in {column: None for tangent in tangents for column in tangent}}
+    columns = list({column: None for tangent in tangents for column in tangent})
+    given = [[tangent.get(column, zero) for tangent in tangents] for column in columns]
+    return dict(zip(columns, node.value.tangents(node.args, given), strict=True))
 
 
 def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]],
@@ -292,18 +292,21 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint],
 
 def _called_contributions(node: Node, adjoints: dict[Any, Adjoint],
                           wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
-    """Contributions of the adjoints of a call's results to its arguments: calls of the reverse program, one a row."""
+    """Contributions of the adjoints of a call's results to its arguments."""
     is_wanted = tuple(operand.index in wanted for operand in node.args)
-    reverse_program = node.value.reverse(is_wanted)
     operands = [operand for operand, asked in zip(node.args, is_wanted, strict=True) if asked]
     zero = node.graph.constant(0.0)
+    guards = {}
+    weights = {}
     for row in {row: None for row, _ in adjoints}:
         own = {place: adjoint for (other, place), adjoint in adjoints.items() if other == row}
-        guard, _ = reduce(_joined, own.values())
-        weights = [_selected({i: c for i, c in own[k][0].items() if i not in guard}, own[k][1]) if k in own else zero
-                   for k in range(len(node.value.program.results))]
-        for operand, slope in zip(operands, reverse_program([*node.args, *weights]), strict=True):
-            yield operand, {row: (guard, slope)}
+        guards[row] = guard = reduce(_joined, own.values())[0]
+        weights[row] = [
+            _selected({i: c for i, c in own[k][0].items() if i not in guard}, own[k][1]) if k in own else zero
+            for k in range(node.value.count)]
+    for row, slopes in zip(weights, node.value.adjoints(node.args, is_wanted, list(weights.values())), strict=True):
+        for operand, slope in zip(operands, slopes, strict=True):
+            yield operand, {row: (guards[row], slope)}
 
 
 def _times(derivative: Node, slope: Node | float) -> Node:

@@ -41,23 +41,7 @@ class AssemblyText:
 
     def repeat(self, start: str, stop: str, step: int, body: Callable[..., Any]) -> None:
         """`body(counter)` for counter = start, start + step, ... < stop."""
-        before, test, inside, latch, after = (self.label(s) for s in ("before", "test", "inside", "latch", "after"))
-        self.do(f"br label %{before}")
-        self.place(before)
-        self.do(f"br label %{test}")
-        self.place(test)
-        counter = f"%i{next(self._numbers)}"
-        following = f"%i{next(self._numbers)}"
-        self.do(f"{counter} = phi i64 [{start}, %{before}], [{following}, %{latch}]")
-        more = self.let(f"icmp slt i64 {counter}, {stop}")
-        self.do(f"br i1 {more}, label %{inside}, label %{after}")
-        self.place(inside)
-        body(counter)
-        self.do(f"br label %{latch}")
-        self.place(latch)
-        self.do(f"{following} = add i64 {counter}, {step}")
-        self.do(f"br label %{test}")
-        self.place(after)
+        self.repeat_until(start, stop, step, lambda counter, _: body(counter))
 
     def repeat_while(self, most: int, body: Any, condition: Scalar) -> None:  # noqa: ANN401 (a text of assembly)
         """Repeat `body()` while `condition()` holds, up to a number of times."""
@@ -78,6 +62,28 @@ class AssemblyText:
         self.do(f"{following} = add i64 {done}, 1")
         self.do(f"br label %{again}")
         self.place(after)
+
+    def repeat_until(self, start: str, stop: str, step: int, body: Callable[[str, str], Any]) -> str:
+        """`body(counter, end)` for counter = start, start + step, ... < stop, or until it goes to the label `end`; the
+        counter then."""
+        before, test, inside, latch, after = (self.label(s) for s in ("before", "test", "inside", "latch", "after"))
+        self.do(f"br label %{before}")
+        self.place(before)
+        self.do(f"br label %{test}")
+        self.place(test)
+        counter = f"%i{next(self._numbers)}"
+        following = f"%i{next(self._numbers)}"
+        self.do(f"{counter} = phi i64 [{start}, %{before}], [{following}, %{latch}]")
+        more = self.let(f"icmp slt i64 {counter}, {stop}")
+        self.do(f"br i1 {more}, label %{inside}, label %{after}")
+        self.place(inside)
+        body(counter, after)
+        self.do(f"br label %{latch}")
+        self.place(latch)
+        self.do(f"{following} = add i64 {counter}, {step}")
+        self.do(f"br label %{test}")
+        self.place(after)
+        return counter
 
     def when(self, condition: str, then: Callable[..., Any], otherwise: Callable[..., Any] | None = None) -> None:
         yes, no, after = (self.label(s) for s in ("yes", "no", "after"))

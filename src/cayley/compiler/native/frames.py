@@ -33,9 +33,9 @@ class CallFrames:
         used: dict[int, dict[int, Node]] = {call.index: {} for call in calls}
         for node in order:
             if node.op == "result":
-                used[node.args[0].index][node.value] = node
+                used[node.args[0].index][node.args[0].value.row(node.value)] = node
         for call in calls:
-            count = len(call.value.program.results)
+            count = call.value.stored
             self.results[call.index] = (_row_of_outputs(used[call.index], count, outputs, uses)
                                         or ("frames", self._take(count), 1))
         for call in calls:
@@ -47,7 +47,7 @@ class CallFrames:
     def place(self, result: Node) -> Place:
         """Where a result is."""
         buffer, start, step = self.results[result.args[0].index]
-        return buffer, start + result.value * step
+        return buffer, start + result.args[0].value.row(result.value) * step
 
     def arguments(self, call: Node) -> list[Place]:
         """Where each array is that a call takes."""

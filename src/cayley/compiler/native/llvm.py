@@ -8,6 +8,7 @@ A program that is called is a core of its own, which reads each of its arrays wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from cayley.compiler.elementary import emitter
 from cayley.compiler.elementary.trigonometric import sincos
@@ -16,7 +17,9 @@ from cayley.compiler.native.schedule import fused_products, schedule
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.native.vector_assembly import Assembly, Lanes, Value
 from cayley.compiler.operations import BOOLEAN, CALLS, OPERATIONS, PARTNER
-from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.calls import Callee
+from cayley.compiler.tracing.graph import Node, ancestors
+from cayley.compiler.tracing.loop import Loop
 from cayley.compiler.tracing.program import Program
 
 LONGEST_FUNCTION = 8000
@@ -35,10 +38,11 @@ called.
 
 class Core:
     """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements. That of
-    a `callee` takes each array that it reads by a pointer of its own."""
+    a `callee` takes each array that it reads by a pointer of its own. With `has_first` the last output is computed by
+    the first functions, and nothing else is."""
 
     def __init__(self, program: Program, width: int, precision: str, *, fused: bool, callee: str = "",
-                 callees: dict[str, Core] | None = None) -> None:
+                 callees: dict[str, Any] | None = None, has_first: bool = False) -> None:
         program = in_precision(program, precision)
         self.callee = callee
         self.callees = {} if callees is None else callees
@@ -49,7 +53,12 @@ class Core:
         self.is_strict = program.is_strict
         order = schedule(program)
         length = LONGEST_FUNCTION if len(order) <= LONGEST_FUNCTION else LONGEST_PART
-        self.parts = [order[k:k + length] for k in range(0, len(order), length)] or [[]]
+        early = {node.index for node in ancestors(program.outputs[-1].nodes)} if has_first else set()
+        pieces = [[n for n in order if n.index in early], [n for n in order if n.index not in early]]
+        cut = [[piece[k:k + length] for k in range(0, len(piece), length)] for piece in pieces]
+        self.first_parts = len(cut[0])
+        """The number of functions that compute what is asked for first."""
+        self.parts = cut[0] + cut[1] or [[]]
         self.products = fused_products(program)
         self.trigonometric = {(node.op, node.args[0].index): node for node in order if node.op in PARTNER}
         self.inputs = _input_places(program, separate=bool(callee))
@@ -65,12 +74,18 @@ class Core:
         called = {node.value.key: node.value for node in order if node.op == "call"}
         for key, value in called.items():
             if key not in self.callees:
-                self.callees[key] = Core(value.simplified, width, precision, fused=fused, callee=key[:16],
-                                         callees=self.callees)
+                self.callees[key] = self._callee(key, value)
         rooms = [self.callees[key].room for key in called]
         self.room: int = len(self.crossing) + self.frames.size + max(rooms, default=0)
         """Elements of the third buffer: values that cross cuts, frames of calls, and what the callees need."""
         self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
+
+    def _callee(self, key: str, callee: Callee) -> Any:  # noqa: ANN401 (a core, or that of a loop)
+        if isinstance(callee, Loop):
+            from cayley.compiler.native.called_loop import LoopCore  # which builds upon this module
+            return LoopCore(callee, self.width, self.precision, fused=self.fused, callees=self.callees)
+        return Core(callee.simplified, self.width, self.precision, fused=self.fused, callee=key[:16],
+                    callees=self.callees)
 
     @property
     def names(self) -> list[str]:

@@ -1,4 +1,6 @@
-"""Loops of a text: a step that is repeated, and a walk along the first axis of arrays."""
+"""Loops of a text: a step that is repeated, and a walk along the first axis of arrays.
+
+On numbers they are Python's own. On symbols the step is traced once, and emitted code has the loop."""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.tracing.graph import Node
-from cayley.compiler.tracing.symbols import where, wrapped
+from cayley.compiler.rules.common import number
+from cayley.compiler.tracing.graph import Graph, Node
+from cayley.compiler.tracing.loop import looped
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
 from cayley.explained_calls import explained
@@ -33,14 +37,19 @@ def repeat(step: Callable[..., Any], start: Any, times: int, *data: Any,  # noqa
     turns = _turns("cy.repeat", times)
     state = _State.of(start, "cy.repeat")
     x = state.values
-    for _ in range(turns):
+
+    def turn(x: Sequence[Any]) -> tuple[list[Any], Any]:
         given = state.tree(x)
-        arrived = False if until is None else _truth(until(given, *data))
-        if not isinstance(arrived, Node) and arrived:
+        return state.flat(step(given, *data)), None if until is None else _truth(until(given, *data))
+
+    graph = graph_of(*x, *data)
+    while turns and graph is None:  # numbers, unless the step itself holds symbols
+        if until is not None and (arrived := _truth(until(state.tree(x), *data))) is True:
             break
-        after = state.flat(step(given, *data))
-        x = [where(arrived, a, b) for a, b in zip(x, after, strict=True)] if isinstance(arrived, Node) else after
-    return state.tree(x)
+        after = state.flat(step(state.tree(x), *data))
+        graph = graph_of(*after, arrived if until is not None else 0.0)
+        x, turns = (x, turns) if graph else (after, turns - 1)
+    return state.tree(repeated(graph, x, turns, turn) if graph and x and turns else x)
 
 
 @explained
@@ -58,22 +67,47 @@ def scan(step: Callable[..., Any], start: Any, *arrays: Any, data: Sequence[Any]
     """
     turns = _length(arrays)
     state = _State.of(start, "cy.scan")
-    x = state.values
-    given: list[list[Any]] = []
-    shape: _State | None = None
-    order = range(turns) if turns else range(1)  # without entries, a step on zeros says what it would give
-    for k in reversed(order) if reverse else order:
-        entries = [np.asarray(a)[k] if turns else np.zeros(np.shape(a)[1:]) for a in arrays]
-        found = step(state.tree(x), *entries, *data)
+    shapes = [np.shape(a)[1:] for a in arrays]
+    out: list[_State] = []
+
+    def turn(x: Sequence[Any], entries: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+        found = step(state.tree(x), *[_array(each, shape) for each, shape in zip(entries, shapes, strict=True)], *data)
         if not isinstance(found, tuple) or len(found) != 2:
             raise SignatureError("the step of cy.scan must return two things, the state and what is given: return "
                                  "x, None if it gives nothing")
-        out = _State.of(found[1], "cy.scan")
-        shape = shape or out
-        given.append(shape.flat(found[1]))
-        x = state.flat(found[0]) if turns else x
-    assert shape is not None
-    return state.tree(x), shape.stacked((given[::-1] if reverse else given)[:turns])
+        out.append(_State.of(found[1], "cy.scan"))
+        return state.flat(found[0]), out[0].flat(found[1])
+
+    rows = [[_scalars(row) for row in np.asarray(a)] if turns else [] for a in arrays]
+    x, kept = state.values, dict[int, list[Any]]()
+    graph = graph_of(*x, *arrays, *data)
+    order = range(turns) if turns else range(1)  # without entries, a step on zeros says what it would give
+    for k in reversed(order) if reverse else order:
+        after, kept[k] = turn(x, [row[k] if turns else [0.0] * int(np.prod(shape))
+                                  for row, shape in zip(rows, shapes, strict=True)]) if graph is None else ([], [])
+        graph = graph or graph_of(*after, *kept[k])
+        if graph is not None and turns:
+            x, made = _walked(graph, state.values, rows, turn, reverse)
+            return state.tree(x), out[0].stacked(made)
+        x = after if turns else x
+    return state.tree(x), out[0].stacked([kept[k] for k in range(turns)])
+
+
+def repeated(graph: Graph, start: Sequence[Any], turns: int,
+             turn: Callable[[Sequence[Any]], tuple[Sequence[Any], Any]]) -> list[Node]:
+    """The scalars of a state after some turns, each of which gives the next and whether it stops, or None."""
+    return looped([number(graph.lift(v)) for v in start], [], turns, lambda x, _: _with_stop(*turn(x)))[0]
+
+
+def _with_stop(after: Sequence[Any], stop: Scalar) -> tuple[Sequence[Any], Sequence[Any], Scalar]:
+    return after, (), stop
+
+
+def _walked(graph: Graph, start: Sequence[Any], rows: Sequence[Sequence[Sequence[Any]]], turn: Callable[..., Any],
+            reverse: bool) -> tuple[list[Node], list[list[Node]]]:
+    entries = [[[number(graph.lift(x)) for x in row] for row in each] for each in rows]
+    return looped([number(graph.lift(v)) for v in start], entries, len(rows[0]), lambda x, e: (*turn(x, e), None),
+                  backwards=reverse)
 
 
 def _turns(name: str, times: int) -> int:
@@ -166,3 +200,11 @@ def _array(scalars: Sequence[Any], shape: tuple[int, ...]) -> Scalar:
     array = np.empty(len(scalars), dtype=object)
     array[:] = scalars
     return wrapped(array.reshape(shape))
+
+
+def graph_of(*values: Any) -> Graph | None:  # noqa: ANN401
+    """The graph of the symbols in some values, if there are any."""
+    leaves = (leaf for value in values for leaf in _leaves(value))
+    scalars = (x for leaf in leaves if isinstance(leaf, Node) or getattr(leaf, "dtype", None) == np.dtype(object) or
+               isinstance(leaf, list) for x in np.asarray(leaf, dtype=object).flat)
+    return next((x.graph for x in scalars if isinstance(x, Node)), None)

@@ -1,14 +1,14 @@
 """Equations solved by iteration inside a kernel: a fixed number of steps, derivatives from the equations themselves.
 
-There are no branches in a kernel, so every state of a batch takes all steps; one whose residual is small enough is
-kept. How the solution changes with everything that the residual depends on follows from the implicit function theorem,
+A state whose residual is small enough is kept, and the steps end when all states of a block are. How the solution
+changes with everything that the residual depends on follows from the implicit function theorem,
 at the solution: no derivative goes through the steps."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,13 @@ import numpy as np
 from cayley.compiler.algebras.interpret import NUMPY, interpret
 from cayley.compiler.derivatives.derivative import jacobian_nodes
 from cayley.compiler.signature import Signature, spell
-from cayley.compiler.solving.linear import chosen, eliminated
+from cayley.compiler.solving.linear import eliminated
+from cayley.compiler.solving.loops import graph_of, repeated
 from cayley.compiler.tracing.graph import Graph, Node
-from cayley.compiler.tracing.implied_values import held_apart, implied, plain, released_from
+from cayley.compiler.tracing.implied_values import implied, plain, released_from
 from cayley.compiler.tracing.symbols import symbols, wrapped
 from cayley.compiler.tracing.trace import trace
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
 from cayley.explained_calls import explained
 
@@ -88,7 +89,7 @@ def _root(asked: _Asked, x0: Scalar) -> Root:
                              f"iterations={asked.iterations} and tolerance={asked.tolerance}")
     start = np.asarray(x0, dtype=object)
     known = [start, *asked.parameters]
-    graph = _graph(*known) or _graph(asked.residual(_shaped(list(start.flat), start.shape), *asked.parameters))
+    graph = graph_of(*known) or graph_of(asked.residual(_shaped(list(start.flat), start.shape), *asked.parameters))
     return _of_numbers(asked, np.asarray(x0, dtype=float)) if graph is None else _of_symbols(asked, graph, start)
 
 
@@ -112,8 +113,7 @@ def _of_symbols(asked: _Asked, graph: Graph, start: Array) -> Root:
     x = [graph.lift(value) for value in start.flat]
     if not x:
         return Root(symbols(start), symbols(start), True)
-    for _ in range(asked.iterations):
-        x = _moved(asked, x, residual)
+    x = repeated(graph, x, asked.iterations, partial(_moved, asked, residual))
     equations: Nodes = []
 
     def law(places: Nodes, hold: Callable[[Any], Any]) -> list[Node]:
@@ -126,12 +126,11 @@ def _of_symbols(asked: _Asked, graph: Graph, start: Array) -> Root:
     return Root(_shaped(group.values, start.shape), _shaped(left, start.shape), _is_small(left, asked.tolerance))
 
 
-def _moved(asked: _Asked, x: Nodes, residual: Residual) -> Nodes:
-    """One step, unless the residual is small enough where it would start."""
-    places = [held_apart(value) for value in x]
-    found = residual(places)
-    arrived = _is_small(found, asked.tolerance)
-    return [chosen(arrived, old, old + change) for old, change in zip(x, asked.step(places, found), strict=True)]
+def _moved(asked: _Asked, residual: Residual, x: Sequence[Node]) -> tuple[Nodes, Scalar]:
+    """One step, and whether the residual is small enough where it starts."""
+    found = residual(list(x))
+    change = asked.step(list(x), found)
+    return [old + by for old, by in zip(x, change, strict=True)], _is_small(found, asked.tolerance)
 
 
 def _is_small(found: Nodes, tolerance: float) -> Scalar:
@@ -143,8 +142,3 @@ def _shaped(scalars: Sequence[Any], shape: tuple[int, ...]) -> Scalar:
     array[:] = scalars
     return wrapped(array.reshape(shape))
 
-
-def _graph(*values: ArrayLike) -> Graph | None:
-    """The graph of the symbols in some values, if there are any."""
-    scalars = (x for value in values for x in np.asarray(value, dtype=object).flat)
-    return next((x.graph for x in scalars if isinstance(x, Node)), None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from cayley.compiler.tracing.exact_values import visible
@@ -22,17 +23,62 @@ SMALLEST_CALLED = 200
 
 
 class Callee:
-    """A program that is called. Equal programs are equal callees. That `is_step` of an iteration is called even where
-    its last bit is seen."""
+    """A program that is called. Equal programs are equal callees."""
 
-    def __init__(self, program: Program, *, is_step: bool = False) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self.is_step = is_step
-        self._others: dict[Any, Callee] = {}
+        self._others: dict[Any, Any] = {}
 
     @property
     def key(self) -> str:
         return self.program.key
+
+    turns = 1
+    """How often the program is evaluated in a call."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Callee, (self.program,)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The lengths of the arrays that are the arguments of a call."""
+        return [len(v.nodes) for v in self.program.inputs]
+
+    @property
+    def count(self) -> int:
+        """The number of results of a call."""
+        return len(self.program.results)
+
+    @property
+    def stored(self) -> int:
+        """The number of results in memory."""
+        return self.count
+
+    def row(self, place: int) -> int:
+        """Where a result is in memory."""
+        return place
+
+    def is_opened(self, often: int, seen: bool) -> bool:
+        """True if a program that calls it so often is better with it written out, or must be, as its last bit is seen.
+        """
+        return often == 1 or seen or len(self.program.nodes) - sum(self.sizes) < SMALLEST_CALLED
+
+    def first(self, place: int) -> int:
+        """The first result that is the same as this one."""
+        node = self.program.results[place]
+        return next(k for k, other in enumerate(self.program.results) if other is node)
+
+    def known(self, place: int, graph: Graph, arguments: Sequence[Node]) -> Node | None:
+        """A result that is found without the callee."""
+        node = self.program.results[place]
+        if node.op == "constant":
+            return graph.constant(node.value)
+        inputs = (n for v in self.program.inputs for n in v.nodes)
+        return next(a for a, n in zip(arguments, inputs, strict=True) if n is node) if node.op == "input" else None
+
+    def evaluated(self, arguments: Sequence[Any], program: Callable[[Program, Sequence[Any]], list[Any]]) -> list[Any]:
+        """The results for arguments of any kind, where `program` evaluates one."""
+        return program(self.program, arguments)
 
     @cached_property
     def simplified(self) -> Program:
@@ -51,7 +97,7 @@ class Callee:
     def called_with(self, arguments: Sequence[Node]) -> Nodes:
         """The results of a call of this very program."""
         call = self.node(arguments)
-        return [result(call, k) for k in range(len(self.program.results))]
+        return [result(call, k) for k in range(self.count)]
 
     def node(self, arguments: Sequence[Node]) -> Node:
         """The node of a call. It has no value itself: its results have."""
@@ -75,7 +121,18 @@ class Callee:
                 if left:
                     inputs.append(Variable(v.name, (len(left),), left, v.unit))
             return _with_results(self.program, tuple(inputs), written_out(self.program, arguments, graph))
-        return self._other(zeros, make)
+        return self._other(zeros, lambda: Callee(make()))
+
+    def tangents(self, arguments: Sequence[Node], columns: Sequence[Sequence[Node]]) -> list[Nodes]:
+        """The tangents of all results, for columns of tangents of the arguments."""
+        program = self.forward()
+        return [program([*arguments, *column]) for column in columns]
+
+    def adjoints(self, arguments: Sequence[Node], wanted: tuple[bool, ...],
+                 rows: Sequence[Sequence[Node]]) -> list[Nodes]:
+        """The derivatives of weighted sums of the results by the wanted arguments, for rows of weights."""
+        program = self.reverse(wanted)
+        return [program([*arguments, *row]) for row in rows]
 
     def forward(self) -> Callee:
         """From arguments and their tangents to the tangents of the results."""
@@ -83,7 +140,7 @@ class Callee:
             from cayley.compiler.derivatives.derivative import forward
             own, arguments, tangents = self._with_more("tangent", self.program.inputs)
             return _with_results(self.program, own, forward(self._on(arguments), arguments, tangents))
-        return self._other("forward", make)
+        return self._other("forward", lambda: Callee(make()))
 
     def reverse(self, wanted: tuple[bool, ...]) -> Callee:
         """From arguments and weights of the results to the derivatives of the weighted sum by the wanted arguments."""
@@ -93,12 +150,12 @@ class Callee:
             chosen = [a for a, is_wanted in zip(arguments, wanted, strict=True) if is_wanted]
             slopes = tuple(reverse(self._on(arguments), chosen, weights))
             return Program(f"{self.program.name}_slopes", own, (Variable("slopes", (len(slopes),), slopes),))
-        return self._other(("reverse", wanted), make)
+        return self._other(("reverse", wanted), lambda: Callee(make()))
 
-    def _other(self, what: Any, make: Callable[[], Program]) -> Callee:  # noqa: ANN401 (an event or a transition of either kind)
+    def _other(self, what: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 (anything that is made once)
         if what not in self._others:
             with without_collection():
-                self._others[what] = Callee(make())
+                self._others[what] = make()
         return self._others[what]
 
     def _on(self, arguments: Nodes) -> Nodes:
@@ -117,15 +174,9 @@ class Callee:
 
 def result(call: Node, place: int) -> Node:
     """One value of a call; what the callee does not compute is found without it."""
-    results = call.value.program.results
-    node = results[place]
-    if node.op == "constant":
-        return call.graph.constant(node.value)
-    if node.op == "input":
-        inputs = [n for v in call.value.program.inputs for n in v.nodes]
-        return call.args[next(k for k, n in enumerate(inputs) if n is node)]
-    first = next(k for k, other in enumerate(results) if other is node)
-    return call.graph.holding("result", first, str(first), call)
+    known = call.value.known(place, call.graph, call.args)
+    first = call.value.first(place)
+    return call.graph.holding("result", first, str(first), call) if known is None else known
 
 
 def written_out(program: Program, arguments: Sequence[Node], graph: Graph) -> Nodes:
@@ -152,9 +203,7 @@ def worth_calling(program: Program) -> Program:
         calls = [node for node in program.nodes if node.op == "call"]
         often = Counter(node.value.key for node in calls)
         seen = visible(program) if calls else set()
-        opened = {node.index for node in calls if often[node.value.key] == 1
-                  or len(node.value.program.nodes) - len(node.args) < SMALLEST_CALLED
-                  or (node.index in seen and not node.value.is_step)}
+        opened = {node.index for node in calls if node.value.is_opened(often[node.value.key], node.index in seen)}
         if not opened:
             return program
         program = _opened(program, opened)
@@ -194,7 +243,7 @@ def callees(program: Program) -> dict[str, Callee]:
 def groups(call: Node) -> list[tuple[Node, ...]]:
     """The arguments of a call, one group for each array that the callee takes."""
     operands = iter(call.args)
-    return [tuple(node for _, node in zip(v.nodes, operands, strict=False)) for v in call.value.program.inputs]
+    return [tuple(islice(operands, size)) for size in call.value.sizes]
 
 
 def _with_results(program: Program, inputs: tuple[Variable, ...], results: Sequence[Node]) -> Program:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.operations import BOOLEAN, CALLS, OPERATIONS
 from cayley.compiler.tracing.graph import RULES, Graph, Node, ancestors, rule_of
 from cayley.compiler.typing import Array, Scalar
+
+if TYPE_CHECKING:
+    from cayley.compiler.tracing.calls import Callee
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Program:
 
     def __reduce__(self) -> Scalar:
         kind = self.kind and found(self.kind.__module__, self.kind.__qualname__)
-        called = {node.value.key: node.value.program for node in self.nodes if node.op == "call"}
+        called = {node.value.key: node.value for node in self.nodes if node.op == "call"}
         remade = [OPERATIONS[op].remade for op in sorted({node.op for node in self.nodes}) if OPERATIONS[op].remade]
         return _restore, (*self._flat(), kind if kind is self.kind else None, called, remade)
 
@@ -117,12 +120,12 @@ def found(module: str, qualified_name: str) -> object:
 
 
 def _restore(strict: bool, operations: list[Any], shapes: list[Any], names: list[Any], kind: type[Any] | None = None,
-             called: Mapping[str, Program] | None = None,
+             called: Mapping[str, Callee | Program] | None = None,
              remade: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]] = ()) -> Program:
     from cayley.compiler.tracing.calls import Callee
     for make, arguments in remade:
         make(*arguments)
-    callees = {key: Callee(program) for key, program in (called or {}).items()}
+    callees = {key: Callee(each) if isinstance(each, Program) else each for key, each in (called or {}).items()}
     graph = Graph(strict=strict)
     nodes = []
     for k, (op, *operands) in enumerate(operations):
@@ -194,6 +197,28 @@ def replaced(program: Program, new: Callable[[Node], Node]) -> Program:
     inputs, outputs = (tuple(replace(v, nodes=tuple(new(n) for n in v.nodes)) for v in side)
                        for side in (program.inputs, program.outputs))
     return replace(program, inputs=inputs, outputs=outputs)
+
+
+def copied(nodes: Sequence[Node], made: Mapping[int, Node], graph: Graph) -> list[Node]:
+    """The nodes in another graph, as they are. `made` has those that are there, by their old indices."""
+    found = dict(made)
+    pending = list(nodes)
+    seen = {}
+    while pending:
+        node = pending.pop()
+        if node.index not in found and node.index not in seen:
+            seen[node.index] = node
+            pending.extend(node.args)
+    for _, node in sorted(seen.items()):
+        operands = [found[a.index] for a in node.args]
+        if node.op == "constant":
+            found[node.index] = graph.constant(node.value)
+        elif node.op in CALLS:
+            word = node.value.key if node.op == "call" else str(node.value)
+            found[node.index] = graph.holding(node.op, node.value, word, *operands)
+        else:
+            found[node.index] = graph.node(node.op, *operands)
+    return [found[node.index] for node in nodes]
 
 
 def variable(name: str, value: Scalar, graph: Graph, unit: str = "") -> Variable:
