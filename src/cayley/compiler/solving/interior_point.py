@@ -63,14 +63,15 @@ class Place(NamedTuple):
     y: Array
     z: Array
     s: Array
-    cones: Sequence[tuple[Array, Array]]
+    cones: tuple[tuple[Array, Array], ...]
     tau: Scalar
     kappa: Scalar
 
     def moved(self, way: Place, step: Scalar) -> Place:
         """After a step along the way."""
         return Place(self.x + step * way.x, self.y + step * way.y, self.z + step * way.z, self.s + step * way.s,
-                     [(s + step * ds, z + step * dz) for (s, z), (ds, dz) in zip(self.cones, way.cones, strict=True)],
+                     tuple((s + step * ds, z + step * dz)
+                           for (s, z), (ds, dz) in zip(self.cones, way.cones, strict=True)),
                      self.tau + step * way.tau, self.kappa + step * way.kappa)
 
 
@@ -211,7 +212,7 @@ def start(program: Program) -> Place:
     """Where the method begins."""
     n, p, k = len(program.q), len(program.b), len(program.side)
     return Place(np.zeros(n), np.zeros(p), np.ones(k), np.ones(k),
-                 [(np.eye(len(g))[0], np.eye(len(g))[0]) for _, g in program.cones], 1.0, 1.0)
+                 tuple((np.eye(len(g))[0], np.eye(len(g))[0]) for _, g in program.cones), 1.0, 1.0)
 
 
 class Residuals(NamedTuple):
@@ -269,7 +270,7 @@ def advanced(program: Program, at: Place) -> Place:
         for cone, d, u, v in zip(cones, cone_slacks, one.cones, fixed.cones, strict=True):
             w = u + tau * v
             both.append((-d - cone.scaled(cone.scaled(w)), w))
-        return Place(one.x + tau * fixed.x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, both, tau,
+        return Place(one.x + tau * fixed.x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, tuple(both), tau,
                      -(product + at.kappa * tau) / at.tau)
 
     ahead = way(1.0, at.s, [s for s, _ in at.cones], at.kappa * at.tau)

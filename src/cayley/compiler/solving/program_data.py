@@ -131,6 +131,13 @@ class Layout(NamedTuple):
         return found
 
 
+    def sides(self, program: Program, start: tuple[Array, Array, Array]) -> tuple[Array, Array, Array, Sequence[int]]:
+        """x and the multipliers of equations and sides, given those of a result, and the rows of the sides."""
+        x, y, z = start
+        sides = [np.maximum(factor * z[row], 0.0) for factor, row in zip(program.factor, program.rows, strict=True)]
+        return x, symbols([*y, *[z[row] for row in self.equal_rows]]), symbols(sides), program.rows
+
+
 def as_program(given: Given, graph: Graph) -> tuple[Program, Layout]:
     """The program that the steps solve. A bound that is infinite by its value becomes 0 x <= 1."""
     n = len(given.q)

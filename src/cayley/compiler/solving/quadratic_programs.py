@@ -14,27 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Place, Program, Right, residuals
+from cayley.compiler.solving.interior_point import Cone, Equations, Place, Program, Right, residuals
 from cayley.compiler.solving.linear import chosen, ldl
 from cayley.compiler.solving.optimum import Optimum, Status
 from cayley.compiler.solving.program_data import Given, as_program
 from cayley.compiler.solving.program_loop import (
-    Found,
+    Solution,
     brought_near,
+    is_exact,
     is_infeasible,
     is_unbounded,
     largest,
+    measured,
     sharpened,
+    with_active,
 )
 from cayley.compiler.solving.scaled_programs import Scales, scaled
 from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import implied
-from cayley.compiler.tracing.symbols import rounding, symbols
+from cayley.compiler.tracing.symbols import rounding, symbols, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.explained_calls import explained
 
-Cone = tuple[ArrayLike, ArrayLike]
 ITERATIONS = 30
 TOLERANCE = 1e-8
 _LEAST = 2.0**10  # units of rounding below which no residual is asked for
@@ -43,8 +45,8 @@ _LEAST = 2.0**10  # units of rounding below which no residual is asked for
 @explained
 def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
                       G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
-                      start: Optimum | None = None, iterations: int = ITERATIONS,
-                      tolerance: float = TOLERANCE) -> Optimum:
+                      start: Optimum | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+                      iterations: int = ITERATIONS, tolerance: float = TOLERANCE) -> Optimum:
     """The x (n) that minimises x'P x / 2 + q'x subject to A x = b and lower <= G x <= upper.
 
     P (n, n) is positive semidefinite, and only its symmetric part counts; zeros make a linear program. A (p, n) with
@@ -55,9 +57,10 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
 
     See `Optimum` for the result: look at its `status`. A program is solved when no residual is larger than `tolerance`
     beside the largest terms that it is the sum of; the method takes at most `iterations` steps, ten as a rule. `start`
-    is a former result for nearly the same data. Derivatives of the solution are those of the program in which the
+    is a former result for nearly the same data, or its x, equalities and inequalities: if the same bounds are active, or
+    nearly the same, no step is taken. Derivatives of the solution are those of the program in which the
     bounds that are active stay so. Where a bound is just about to become active, or to be left, the solution has a
-    derivative to each side, and the one given lies between them.
+    derivative to each side, and the one given is one of them.
 
     >>> best = cy.quadratic_program(np.eye(2), [-2.0, -1.0], G=[[1.0, 1.0]], upper=[2.0])
     >>> best.words, best.x.round(9), best.inequalities.round(9)
@@ -69,7 +72,7 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
 @explained
 def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
                  G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
-                 cones: Sequence[Cone], start: Optimum | None = None, iterations: int = ITERATIONS,
+                 cones: Sequence[tuple[ArrayLike, ArrayLike]], iterations: int = ITERATIONS,
                  tolerance: float = TOLERANCE) -> Optimum:
     """The x (n) that minimises x'P x / 2 + q'x subject to A x = b, lower <= G x <= upper and second-order cones.
 
@@ -82,7 +85,7 @@ def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: Arra
     >>> cy.cone_program(np.eye(3), -wanted, cones=[(F, np.zeros(3))]).x.round(6)
     array([1.8, 2.4, 6. ])
     """
-    return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), start, iterations, tolerance)
+    return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), None, iterations, tolerance)
 
 
 def _answered(name: str, given: Given, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
@@ -101,12 +104,24 @@ def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iteratio
     original, layout = as_program(given, graph)
     program, scales = scaled(original)
     tolerance = np.maximum(tolerance, _LEAST * rounding(graph.constant(1.0)))
-    at, count = brought_near(program, graph, iterations, tolerance)
+    ready = graph.constant(0.0)
+    if start is not None:
+        warm = sharpened(program, measured(program, *_in_units_of(scales, layout.sides(original, start))))
+        ready = 1.0 * is_exact(program, warm)
+    at, count = brought_near(program, ready, iterations, tolerance)
     ended = residuals(program, at)
     infeasible = is_infeasible(program, at, ended, tolerance)
     unbounded = is_unbounded(program, at, ended, tolerance)
-    found = sharpened(program, at)
-    x, y, z, cones = _differentiable(original, program, scales, found, graph)
+    found = measured(program, at.x / at.tau, at.y / at.tau, at.z / at.tau)
+    if start is not None:
+        found = Solution(*[where(ready != 0.0, a, b) for a, b in zip(warm, found, strict=True)])
+    if program.cones:
+        equations = Equations(program, at.z / (at.s + program.regular * at.z),
+                              [Cone(s, w).weight(program.regular) for s, w in at.cones])
+    else:
+        found = sharpened(program, found)
+        equations = with_active(program, found)[1]
+    x, y, z, cones = _differentiable(original, program, scales, found, [w / at.tau for _, w in at.cones], equations)
     primal, dual, gap, solved = _measured(original, x, y, z, cones, tolerance)
     status = _status(given, program, solved, infeasible, unbounded, at)
     is_ray, is_proof = status == Status.UNBOUNDED.value, status == Status.INFEASIBLE.value
@@ -129,13 +144,13 @@ def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iteratio
         primal, dual, gap, count, status)
 
 
-def _differentiable(original: Program, program: Program, scales: Scales, found: Found,
-                    graph: Graph) -> tuple[Array, Array, Array, list[Array]]:
+def _differentiable(original: Program, program: Program, scales: Scales, found: Solution, cones: Sequence[Array],
+                    equations: Equations) -> tuple[Array, Array, Array, list[Array]]:
     """The solution in the units given, with the derivatives that the equations of the active bounds give it."""
     rows = scales.rows[list(program.rows)] if len(program.rows) else np.zeros(0)
     back = [scales.x, scales.y / scales.cost, rows / scales.cost,
             *[np.full(len(g), size) / scales.cost for size, (_, g) in zip(scales.cones, program.cones, strict=True)]]
-    parts = [size * part for size, part in zip(back, (found.x, found.y, found.z, *found.cones), strict=True)]
+    parts = [size * part for size, part in zip(back, (found.x, found.y, found.z, *cones), strict=True)]
     ends = np.cumsum([0, *[len(part) for part in parts]])
 
     def split(values: Sequence[Any]) -> list[Array]:
@@ -152,13 +167,22 @@ def _differentiable(original: Program, program: Program, scales: Scales, found: 
         right = Right(held(scales.cost * scales.x) * slope, held(scales.y) * (original.A @ x - original.b),
                       held(rows) * (original.across(x) - original.side),
                       [hold(size) * -(F @ x + g) for size, (F, g) in zip(scales.cones, original.cones, strict=True)])
-        change = found.equations.mapped(held).solve(right)
+        change = equations.mapped(held).solve(right)
         changes = np.concatenate([held(size) * part for size, part
                                   in zip(back, (change.x, change.y, change.z, *change.cones), strict=True)])
         return [place - moved for place, moved in zip(places, changes, strict=True)]
 
-    x, y, z, *cones = split(implied([graph.lift(e) for part in parts for e in part], law).values)
+    numbers = [program.regular.graph.lift(e) for part in parts for e in part]
+    x, y, z, *cones = split(implied(numbers, law).values)
     return x, y, z, cones
+
+
+def _in_units_of(scales: Scales, given: tuple[Array, Array, Array, Sequence[int]]) -> tuple[Array, Array, Array]:
+    """A solution in the units of the scaled program; what is no number is zero."""
+    x, y, z, rows = given
+    parts = x / scales.x, scales.cost * y / scales.y, scales.cost * z / scales.rows[list(rows)] if len(z) else z
+    known = [symbols([chosen(abs(e) < np.inf, e, 0.0) for e in part]) for part in parts]
+    return known[0], known[1], known[2]
 
 
 def _measured(program: Program, x: Array, y: Array, z: Array, cones: Sequence[Array],
