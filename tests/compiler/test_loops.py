@@ -1,13 +1,18 @@
 """Loops inside kernels: what they compute, in every language, for every batch, and their derivatives."""
 
+import pickle
+import time
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_discrete_are
 
 import cayley as cy
+from cayley.compiler.tracing import loop
 from cayley.errors import SignatureError
-from compiler.parity import check_parity
+from compiler.parity import check_parity, in_c, numeric_jacobians
+from programs import needs
 
 RANDOM = np.random.default_rng(33)
 
@@ -41,7 +46,71 @@ def falling(position, speed):
     return end.position, end.speed, positions, speeds
 
 
+@cy.kernel("(3,3),(3)->(3)")
+def gauss_seidel(A, b):
+    def sweep(x, A, b):
+        for k in range(3):
+            x = np.stack([x[j] if j != k else (b[k] - sum(A[k, i] * x[i] for i in range(3) if i != k)) / A[k, k]
+                          for j in range(3)])
+        return x
+    return cy.repeat(sweep, np.zeros(3), 60, A, b)
+
+
+@cy.kernel("(),(4),(3)->(),(4)")
+def nested(x, a, b):
+    """A scan inside a repeat inside a scan."""
+    def outer(x, a):
+        def middle(y, a):
+            def inner(z, b):
+                return np.tanh(z + a * b), z
+            end, before = cy.scan(inner, y, b)
+            return 0.5 * (end + before[1])
+        moved = cy.repeat(middle, x, 5, a, until=lambda y, a: np.abs(y) < 0.05)
+        return moved, moved * a
+    return cy.scan(outer, x, a)
+
+
+@cy.kernel("(2),(2)->(2),(2)")
+def solves_within(x, a):
+    """Newton's method in every turn of a loop, on a number that an enclosing kernel computes."""
+    scale = np.sin(a[0])
+
+    def step(x):
+        solved = cy.newton(lambda y: y + 0.2 * np.sin(y) * scale - x, x, iterations=12, tolerance=1e-15).x
+        return 0.9 * solved + 0.1 * a
+    end = cy.repeat(step, x, 7)
+    return end, cy.repeat(lambda x, a: 0.3 * horner(np.stack([x[0], a, 1.0, x[1], 0.5]), np.tanh(x)), end, 3, a[1])
+
+
+@pytest.fixture
+def always_loops(monkeypatch):
+    """Short loops are loops, as long ones are."""
+    monkeypatch.setattr(loop, "FEWEST_TURNS", 1)
+    monkeypatch.setattr(loop, "SMALLEST_LOOP", 0)
+
+
+@pytest.fixture
+def never_loops(monkeypatch):
+    monkeypatch.setattr(loop, "SMALLEST_LOOP", 10**9)
+
+
+def again(kernel):
+    """The same kernel, traced anew."""
+    return cy.kernel(str(kernel.signature), name=kernel.__name__, inputs=kernel.inputs)(kernel.__wrapped__)
+
+
+def results_of(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
+def loops_of(kernel):
+    return [node.value for node in kernel.program().nodes if node.op == "call" and isinstance(node.value, loop.Loop)]
+
+
 CASES = [
+    (gauss_seidel, 4.0 * np.eye(3) + RANDOM.uniform(-1.0, 1.0, (3, 3, 3)), RANDOM.normal(size=(3, 3))),
+    (nested, RANDOM.normal(size=3), RANDOM.normal(size=(3, 4)), RANDOM.normal(size=(3, 3))),
+    (solves_within, RANDOM.normal(size=(3, 2)), RANDOM.normal(size=(3, 2))),
     (logistic, RANDOM.uniform(0.1, 0.9, 3), RANDOM.uniform(1.0, 3.0, 3)),
     (horner, RANDOM.normal(size=(3, 5)), RANDOM.normal(size=3)),
     (root, RANDOM.uniform(0.5, 9.0, 3), RANDOM.uniform(1.0, 2.0, 3)),
@@ -49,10 +118,140 @@ CASES = [
 ]
 
 
+SMOOTH = [case for case in CASES if case[0] not in (root, nested)]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
-def test_every_language_gives_the_same(case):
-    kernel, *arguments = case
-    check_parity(kernel, *arguments, everywhere=True, jacobians=kernel is not root)
+def test_every_language_gives_the_same(case, always_loops):
+    made, *arguments = again(case[0]), *case[1:]
+    assert loops_of(made)
+    check_parity(made, *arguments, tolerance=1e-12, everywhere=True, jacobians=False)
+
+
+@needs("g++")
+@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-12), (np.float32, 1e-5)])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_a_thread_of_a_gpu_makes_the_loop(case, dtype, tolerance, always_loops, cupy):
+    made, *arguments = again(case[0]), *[a.astype(dtype) for a in case[1:]]
+    found, want = made.on("cuda")(*arguments), made(*arguments)
+    for got, right in zip(results_of(found), results_of(want), strict=True):
+        np.testing.assert_allclose(got, right, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case[0].__name__)
+def test_derivatives_go_through_the_loop(case, always_loops):
+    """Forward, and twice, beside differences in fifty digits; backward beside forward."""
+    made, *arguments = again(case[0]), *case[1:]
+    program = made.program()
+    for name in made.inputs:
+        expected = numeric_jacobians(program, arguments, name)
+        for place, right in enumerate(expected):
+            jacobian = made.jacobian(name, of=place)
+            found = jacobian(*arguments)[:2]
+            np.testing.assert_allclose(found, right, rtol=1e-10, atol=1e-10 * np.abs(right).max())
+            for other in made.inputs[:1]:
+                second = jacobian.jacobian(other)(*arguments)[:2]
+                twice, = numeric_jacobians(jacobian.program(), arguments, other)
+                np.testing.assert_allclose(second, twice, rtol=1e-9, atol=1e-9 * np.abs(twice).max())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+@pytest.mark.parametrize("kept", [4096, 1])
+def test_backward_is_forward(case, kept, always_loops, monkeypatch):
+    """Also where few states are kept, and the loop is made again in parts."""
+    monkeypatch.setattr(loop, "MOST_KEPT", kept)
+    made, *arguments = again(case[0]), *[a[0] for a in case[1:]]
+    weights = [RANDOM.normal(size=np.shape(r)) for r in results_of(made(*arguments))]
+    slopes = made.vjp()(*arguments, *weights)
+    for k, (name, slope) in enumerate(zip(made.inputs, slopes, strict=True)):
+        assert np.shape(slope) == np.shape(arguments[k])
+        want = sum(np.tensordot(w, made.jacobian(name, of=place)(*arguments), np.ndim(w))
+                   for place, w in enumerate(weights))
+        np.testing.assert_allclose(slope, want, rtol=1e-9, atol=1e-11 * max(1.0, np.abs(want).max()))
+    if kept == 1 and made.__name__ in ("logistic", "gauss_seidel", "root"):
+        assert any(node.op == "call" for each in loops_of(made.vjp()) for node in each.body.nodes), "a loop of loops"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_a_loop_is_what_its_turns_are_when_written_out(case, never_loops):
+    written, looped = again(case[0]), case[0]
+    assert not loops_of(written)
+    for got, right in zip(results_of(looped(*case[1:])), results_of(written(*case[1:])), strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-12, atol=1e-12)
+
+
+def test_gauss_seidel_solves():
+    _, A, b = CASES[0]
+    np.testing.assert_allclose(gauss_seidel(A, b), np.linalg.solve(A, b[..., None])[..., 0], rtol=1e-12)
+
+
+def test_a_riccati_recursion_is_a_scan():
+    """Block-sparse: zeros of the state that stay zero are no part of the loop."""
+    A = np.array([[1.0, 0.1, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.2], [0.0, 0.0, 0.0, 0.9]])
+    B = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.0], [0.0, 0.3]])
+
+    def riccati(Q, R):
+        def back(P, _):
+            gain = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+            return Q + A.T @ P @ (A - B @ gain), gain
+        return cy.scan(back, Q, np.arange(400.0), reverse=True)
+
+    made = cy.kernel("(4),(2)->(4,4),(400,2,4)")(lambda q, r: riccati(np.diag(q), np.diag(r)))
+    q, r = np.array([1.0, 2.0, 3.0, 0.5]), np.array([0.1, 0.4])
+    P, gains = made(q, r)
+    np.testing.assert_allclose(P, solve_discrete_are(A, B, np.diag(q), np.diag(r)), rtol=1e-10, atol=1e-13)
+    assert (gains[:, 0, 2:] == 0.0).all() and (P[:2, 2:] == 0.0).all()
+    turn, = loops_of(made)
+    assert len(turn.state) == 8, "two blocks of 2 x 2; the other eight entries are zero"
+    np.testing.assert_allclose(made.vjp()(q, r, np.eye(4), np.zeros((400, 2, 4)))[0],
+                               np.einsum("iik->k", made.jacobian("q", of=0)(q, r)), rtol=1e-9)
+
+
+def polynomial(turns):
+    def step(x, a):
+        for _ in range(20):
+            x = np.sin(x) + a * x * x - 0.3
+        return x
+    return cy.kernel("(2),()->(2)", name="wave")(lambda x, a: cy.repeat(step, x, turns, a))
+
+
+def test_text_and_time_do_not_grow_with_the_turns():
+    def seconds(turns):
+        start = time.process_time()
+        made = polynomial(turns)
+        made(np.full((5, 2), 0.1), 0.3)
+        return time.process_time() - start, made
+
+    seconds(2)
+    (short, few), (long, many) = seconds(2), seconds(1000)
+    assert long < 2.0 * short + 0.2
+    for language in ("c", "cuda", "javascript"):
+        texts = [str(made.source(language)) for made in (polynomial(50), many)]
+        assert "for (" in texts[1] and abs(len(texts[0]) - len(texts[1])) < 20
+    assert len(many.c_source().source) < 1.5 * len(few.c_source().source)
+    assert many.operations().multiplications == 1000 * polynomial(50).operations().multiplications / 50
+    assert "for (" in many.jacobian("x").c_source().source and "for (" in many.vjp().c_source().source
+
+
+def test_what_is_the_same_in_all_turns_is_computed_once():
+    made = cy.kernel("(),()->()")(lambda x, a: cy.repeat(lambda x: x * np.sin(a) + np.exp(np.cos(a)), x, 300))
+    assert made.operations().trigonometric == 1 and made.operations().other_functions == 1
+
+
+def test_a_loop_is_pickled_with_its_kernel():
+    for kernel, *arguments in CASES:
+        program = pickle.loads(pickle.dumps(kernel.program()))
+        assert program.key == kernel.program().key
+        found = in_c(program, arguments)[0]
+        np.testing.assert_allclose(found, results_of(kernel(*arguments))[0], rtol=1e-11)
+
+
+def test_a_loop_in_an_iterated_kernel():
+    once = cy.kernel("(),()->()", outputs=("after",), inputs=("x", "r"))(lambda x, r: logistic(x, r))
+    from cayley.compiler.iterate import iterate
+    levels, = iterate(once, {"x": "after"})(np.array([0.2, 0.3]), 2.5, steps=4, every=2)
+    np.testing.assert_allclose(levels[:, -1], [logistic(logistic(logistic(logistic(x, 2.5), 2.5), 2.5), 2.5)
+                                               for x in (0.2, 0.3)], rtol=1e-13)
 
 
 def test_a_polynomial_by_horners_rule():

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.solving.linear import is_zero, ldl, solve_lower, solve_lower_transposed
-from cayley.compiler.solving.saddle import fewest_neighbours_first
+from cayley.compiler.solving.quasidefinite import factored, squared, times
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
 
@@ -42,7 +41,7 @@ class Program(NamedTuple):
 
     def across(self, x: Array) -> Array:
         """How far each side is approached: factor (G x)[row]."""
-        return self.factor * (self.G @ x)[list(self.rows)] if len(self.rows) else np.zeros(0)
+        return self.factor * times(self.G, x)[list(self.rows)] if len(self.rows) else np.zeros(0)
 
     def on_rows(self, values: Array) -> Array:
         """The sums of values of sides, for each row of G."""
@@ -53,7 +52,7 @@ class Program(NamedTuple):
 
     def pulled(self, z: Array) -> Array:
         """What the multipliers of sides do to x."""
-        return self.on_rows(self.factor * z) @ self.G if len(self.rows) else np.zeros(len(self.q))
+        return times(self.G.T, self.on_rows(self.factor * z)) if len(self.rows) else np.zeros(len(self.q))
 
 
 class Place(NamedTuple):
@@ -94,16 +93,14 @@ class Equations:
         self.cone_weights = cone_weights
         n, p = len(program.q), len(program.b)
         whole = np.zeros((n + p, n + p), dtype=object)
-        whole[:n, :n] = program.P + program.regular * np.eye(n) + _squared(
+        whole[:n, :n] = program.P + program.regular * np.eye(n) + squared(
             program.G, program.on_rows(weights * program.factor * program.factor))
         for (F, _), weight in zip(program.cones, cone_weights, strict=True):
             whole[:n, :n] = whole[:n, :n] + F.T @ weight @ F
         whole[n:, :n] = program.A
         whole[:n, n:] = program.A.T
         whole[n:, n:] = -program.regular * np.eye(p)
-        self.order = fewest_neighbours_first([[j for j, entry in enumerate(row) if not is_zero(entry)]
-                                              for row in whole])
-        self.L, self.pivots = ldl(whole[np.ix_(self.order, self.order)])
+        self.factors = factored(whole)
 
     def mapped(self, function: Callable[[Array], Array]) -> Equations:
         """The same equations and factors, each number replaced by a function of it."""
@@ -112,8 +109,7 @@ class Equations:
         made.program = own._replace(G=function(own.G), factor=function(own.factor),
                                     cones=[(function(F), g) for F, g in own.cones])
         made.weights, made.cone_weights = function(self.weights), [function(w) for w in self.cone_weights]
-        made.order, made.L = self.order, [list(function(symbols(row))) for row in self.L]
-        made.pivots = list(function(symbols(self.pivots)))
+        made.factors = self.factors.mapped(function)
         return made
 
     def solve(self, right: Right) -> Right:
@@ -121,31 +117,11 @@ class Equations:
         x = right.x + program.pulled(self.weights * right.z)
         for (F, _), weight, part in zip(program.cones, self.cone_weights, right.cones, strict=True):
             x = x - (weight @ part) @ F
-        given = [*x, *right.y]
-        halfway = [b / pivot for b, pivot in zip(solve_lower(self.L, [given[k] for k in self.order]), self.pivots,
-                                                 strict=True)]
-        found = dict(zip(self.order, solve_lower_transposed(self.L, halfway), strict=True))
-        both = symbols([found[k] for k in range(len(found))])
+        both = self.factors.solve(symbols([*x, *right.y]))
         x = both[:n]
         return Right(x, both[n:], self.weights * (program.across(x) - right.z),
                      [weight @ (-(F @ x) - part) for (F, _), weight, part
                       in zip(program.cones, self.cone_weights, right.cones, strict=True)])
-
-
-def _squared(G: Array, weights: Array) -> Array:
-    """G' diag(weights) G, of which zeros take no work."""
-    n = G.shape[1]
-    total = np.zeros((n, n), dtype=object)
-    for row, weight in zip(G, weights, strict=True):
-        places = [j for j in range(n) if not is_zero(row[j])]
-        for i in places:
-            share = weight * row[i]
-            for j in places:
-                if j <= i:
-                    total[i, j] = total[i, j] + share * row[j]
-    for i in range(n):
-        total[:i, i] = total[i, :i]
-    return total
 
 
 class Cone:
@@ -227,7 +203,7 @@ class Residuals(NamedTuple):
 
 def residuals(program: Program, at: Place) -> Residuals:
     """What is missing at a place."""
-    Px = program.P @ at.x
+    Px = times(program.P, at.x)
     x = Px + at.y @ program.A + program.pulled(at.z) + at.tau * program.q
     cost, support = program.q @ at.x, program.b @ at.y + program.side @ at.z
     missing = []
@@ -250,7 +226,7 @@ def advanced(program: Program, at: Place) -> Place:
     fixed = equations.solve(Right(-program.q, program.b, program.side, [g for _, g in program.cones]))
     slope = 2.0 * left.Px / at.tau + program.q
     apart = at.x / at.tau - fixed.x
-    steep = (apart @ (program.P @ apart) + program.regular * (fixed.x @ fixed.x + fixed.y @ fixed.y)
+    steep = (apart @ times(program.P, apart) + program.regular * (fixed.x @ fixed.x + fixed.y @ fixed.y)
              + fixed.z @ (fixed.z / equations.weights) + at.kappa / at.tau)
     for cone, z in zip(cones, fixed.cones, strict=True):
         scaled = cone.scaled(z)

@@ -94,9 +94,9 @@ def scan(step: Callable[..., Any], start: Any, *arrays: Any, data: Sequence[Any]
 
 
 def repeated(graph: Graph, start: Sequence[Any], turns: int,
-             turn: Callable[[Sequence[Any]], tuple[Sequence[Any], Any]]) -> list[Node]:
+             turn: Callable[[Sequence[Any]], tuple[Sequence[Any], Any]], *, zeros: bool = True) -> list[Node]:
     """The scalars of a state after some turns, each of which gives the next and whether it stops, or None."""
-    return looped([number(graph.lift(v)) for v in start], [], turns, lambda x, _: _with_stop(*turn(x)))[0]
+    return looped([number(graph.lift(v)) for v in start], [], turns, lambda x, _: _with_stop(*turn(x)), zeros=zeros)[0]
 
 
 def _with_stop(after: Sequence[Any], stop: Scalar) -> tuple[Sequence[Any], Sequence[Any], Scalar]:

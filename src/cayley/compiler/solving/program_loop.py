@@ -21,6 +21,7 @@ from cayley.compiler.solving.interior_point import (
 )
 from cayley.compiler.solving.linear import chosen, is_zero
 from cayley.compiler.solving.loops import repeat
+from cayley.compiler.solving.quasidefinite import times
 from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
 
@@ -161,4 +162,4 @@ def _only(active: Sequence[Scalar], values: Array) -> Array:
 
 
 def _slope(program: Program, x: Array, y: Array, z: Array) -> Array:
-    return program.P @ x + program.q + y @ program.A + program.pulled(z)
+    return times(program.P, x) + program.q + y @ program.A + program.pulled(z)

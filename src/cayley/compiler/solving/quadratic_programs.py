@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.solving.interior_point import Cone, Equations, Place, Program, Right, residuals
-from cayley.compiler.solving.linear import chosen, ldl
+from cayley.compiler.solving.linear import chosen
 from cayley.compiler.solving.optimum import Optimum, Status
 from cayley.compiler.solving.program_data import Given, as_program
 from cayley.compiler.solving.program_loop import (
@@ -29,6 +29,7 @@ from cayley.compiler.solving.program_loop import (
     sharpened,
     with_active,
 )
+from cayley.compiler.solving.quasidefinite import factored, times
 from cayley.compiler.solving.scaled_programs import Scales, scaled
 from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import implied
@@ -161,7 +162,7 @@ def _differentiable(original: Program, program: Program, scales: Scales, found: 
             return symbols([hold(e) for e in np.asarray(array, dtype=object).flat]).reshape(np.shape(array))
 
         x, y, z, *cones = split(places)
-        slope = original.P @ x + original.q + y @ original.A + original.pulled(z)
+        slope = times(original.P, x) + original.q + y @ original.A + original.pulled(z)
         for (F, _), w in zip(original.cones, cones, strict=True):
             slope = slope - w @ F
         right = Right(held(scales.cost * scales.x) * slope, held(scales.y) * (original.A @ x - original.b),
@@ -188,7 +189,7 @@ def _in_units_of(scales: Scales, given: tuple[Array, Array, Array, Sequence[int]
 def _measured(program: Program, x: Array, y: Array, z: Array, cones: Sequence[Array],
               tolerance: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """The residuals, and whether all are small beside the largest terms that they are sums of."""
-    Px, Ax, across = program.P @ x, program.A @ x, program.across(x)
+    Px, Ax, across = times(program.P, x), program.A @ x, program.across(x)
     pulls = [y @ program.A, program.pulled(z), *[-(w @ F) for (F, _), w in zip(program.cones, cones, strict=True)]]
     beyond = [*(Ax - program.b), *[np.maximum(e, 0.0) for e in across - program.side]]
     terms = [Px @ x, program.q @ x, program.b @ y, program.side @ z]
@@ -221,7 +222,7 @@ def _crossed(given: Given) -> Scalar:
 def _status(given: Given, program: Program, solved: Scalar, infeasible: Scalar, unbounded: Scalar,
             at: Place) -> Scalar:
     shifted = program.P + program.regular * np.diag([1.0] * len(program.q))
-    convex = reduce(operator.and_, [pivot > 0.0 for pivot in ldl(shifted)[1]])
+    convex = reduce(operator.and_, [pivot > 0.0 for pivot in factored(shifted).pivots])
     known = reduce(operator.and_, [~(e != e) for array in given.named().values() for e in array.flat])
     status: Any = Status.NOT_CONVERGED.value
     for condition, found in ((unbounded, Status.UNBOUNDED), (infeasible, Status.INFEASIBLE), (solved, Status.SOLVED),

@@ -113,7 +113,7 @@ def _of_symbols(asked: _Asked, graph: Graph, start: Array) -> Root:
     x = [graph.lift(value) for value in start.flat]
     if not x:
         return Root(symbols(start), symbols(start), True)
-    x = repeated(graph, x, asked.iterations, partial(_moved, asked, residual))
+    x = repeated(graph, x, asked.iterations, partial(_moved, asked, residual), zeros=False)
     equations: Nodes = []
 
     def law(places: Nodes, hold: Callable[[Any], Any]) -> list[Node]:

@@ -41,9 +41,10 @@ class ImpliedValues:
 
     @property
     def values(self) -> list[Node]:
-        """The implied nodes themselves."""
+        """The implied nodes themselves; a number that is the same whatever the inputs are needs no law."""
         pairs = [node for pair in zip(self.places, self.laws, strict=True) for node in pair]
-        return [self.tag.graph.node("implied", place, self.tag, *pairs) for place in self.places]
+        return [place.args[0] if place.op == "held" and place.args[0].op == "constant" else
+                self.tag.graph.node("implied", place, self.tag, *pairs) for place in self.places]
 
 
 def implied(numbers: Sequence[Node],

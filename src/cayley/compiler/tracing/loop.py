@@ -56,7 +56,7 @@ class Loop(Callee):
         return _restored, (self.body, self.turns, self.stops, self.backwards, self.ends, self.kept)
 
     @cached_property
-    def key(self) -> str:  # type: ignore[override]
+    def key(self) -> str:
         said = [self.turns, self.stops, self.backwards, self.ends, self.kept, self.body.key]
         return hashlib.sha256(repr(said).encode()).hexdigest()
 
@@ -421,8 +421,9 @@ def turn_of(x: Sequence[Node], walked: Sequence[Sequence[Node]], constants: Sequ
     entries = [each for each in walked if each]
     inputs = [("x", x), *[(f"entry{k}", each) for k, each in enumerate(entries)], ("constants", constants)]
     outputs = [("after", after), ("kept", kept), *([("stop", stop)] if stop else [])]
-    sides = [tuple(Variable(name, (len(nodes),), tuple(nodes)) for name, nodes in side) for side in (inputs, outputs)]
-    return Program("turn", *sides)
+    given, found = (tuple(Variable(name, (len(nodes),), tuple(nodes)) for name, nodes in side)
+                    for side in (inputs, outputs))
+    return Program("turn", given, found)
 
 
 def condition(stop: Node) -> Node:
@@ -461,27 +462,67 @@ Turn = Callable[[Nodes, list[Nodes]], tuple[Sequence[Any], Sequence[Any], Any]]
 
 
 def looped(start: Sequence[Node], walked: Sequence[Sequence[Sequence[Node]]], turns: int, turn: Turn, *,
-           backwards: bool = False) -> tuple[Nodes, list[Nodes]]:
+           backwards: bool = False, zeros: bool = True) -> tuple[Nodes, list[Nodes]]:
     """The state at the end of a loop, and what each turn kept; of walked arrays there is a row of nodes for each turn.
 
-    The turn is traced once. What it computes of neither the state nor the entries is computed before the loop."""
-    graph = next(n.graph for nodes in (start, *[row for rows in walked for row in rows]) for n in nodes)
-    first = graph.size
-    x = [graph.input(f"state {first}.{k}") for k in range(len(start))]
-    entries = [[_entry(column, graph, f"entry {first}.{place}.{k}") for k, column in enumerate(zip(*rows, strict=True))]
-               for place, rows in enumerate(walked)]
-    after, kept, stop = turn(x, entries)
-    stops = stop is not None and not (graph.lift(stop).op == "constant" and not graph.lift(stop).value)
-    results = [number(graph.lift(r)) for r in (*after, *kept, *([stop] if stops else []))]
-    variables = [[n for n in each if n.index >= first and n.op == "input"] for each in entries]
-    own, inputs, outer = _cut(results, [*x, *[n for each in variables for n in each]], first)
-    body = turn_of([inputs[n.index] for n in x], [[inputs[n.index] for n in each] for each in variables],
-                   [inputs[n.index] for n in outer], own[:len(x)], own[len(x):len(x) + len(kept)],
-                   own[len(x) + len(kept):])
-    given = [row[k] for each, rows in zip(entries, walked, strict=True) for row in rows
-             for k, n in enumerate(each) if n.index >= first and n.op == "input"]
-    found = Loop(body, turns, stops=stops, backwards=backwards)([*start, *given, *[number(n) for n in outer]])
-    return found[:len(x)], [_part(found[len(x):], k, len(kept)) for k in range(turns)]
+    The turn is traced once. What it computes of neither the state nor the entries is computed before the loop. With
+    `zeros` it is traced with those of the start in its state, and again if they do not stay."""
+    nought = {k for k, n in enumerate(start) if zeros and is_constant(n, 0.0)}
+    for most in (*[len(start)] * _GUESSES, 0):
+        nought = nought if most else set()
+        try:
+            made = _Traced(start, walked, turn, nought)
+        except Exception:
+            if not nought:
+                raise
+            nought = set()  # the step differentiates by its state, or cannot have zeros there
+            continue
+        lost = {k for k in nought if not is_constant(made.after[k], 0.0)}
+        if not lost:
+            return made.called(turns, backwards)
+        nought -= lost
+    raise AssertionError("a state without zeros loses none")
+
+
+_GUESSES = 3
+
+
+class _Traced:
+    """One turn, traced in the graph of the start with zeros in these places of the state."""
+
+    def __init__(self, start: Sequence[Node], walked: Sequence[Sequence[Sequence[Node]]], turn: Turn,
+                 nought: set[int]) -> None:
+        graph = next(n.graph for nodes in (start, *[row for rows in walked for row in rows]) for n in nodes)
+        self.first = graph.size
+        self.start, self.walked, self.nought = start, walked, nought
+        self.x = [start[k] if k in nought else graph.input(f"state {self.first}.{k}") for k in range(len(start))]
+        self.entries = [[_entry(column, graph, f"entry {self.first}.{place}.{k}")
+                         for k, column in enumerate(zip(*rows, strict=True))] for place, rows in enumerate(walked)]
+        after, kept, stop = turn(self.x, self.entries)
+        self.after, self.kept = ([number(graph.lift(r)) for r in each] for each in (after, kept))
+        stops = [] if stop is None else [number(graph.lift(stop))]
+        self.stop = [] if stops and is_constant(stops[0], 0.0) else stops
+
+    def called(self, turns: int, backwards: bool) -> tuple[Nodes, list[Nodes]]:
+        """The results of the loop."""
+        moving = [k for k in range(len(self.x)) if k not in self.nought]
+        x = [self.x[k] for k in moving]
+        variables = [[n for n in each if self._is_own(n)] for each in self.entries]
+        results = [*[self.after[k] for k in moving], *self.kept, *self.stop]
+        own, inputs, outer = _cut(results, [*x, *[n for each in variables for n in each]], self.first)
+        n, end = len(x), len(x) + len(self.kept)
+        body = turn_of([inputs[each.index] for each in x], [[inputs[n.index] for n in each] for each in variables],
+                       [inputs[n.index] for n in outer], own[:n], own[n:end], own[end:])
+        given = [row[k] for each, rows in zip(self.entries, self.walked, strict=True) for row in rows
+                 for k, node in enumerate(each) if self._is_own(node)]
+        loop = Loop(body, turns, stops=bool(self.stop), backwards=backwards)
+        found = loop([*[self.start[k] for k in moving], *given, *[number(node) for node in outer]])
+        ends = dict(zip(moving, found, strict=False))
+        return ([ends.get(k, zero) for k, zero in enumerate(self.start)],
+                [_part(found[n:], k, len(self.kept)) for k in range(turns)])
+
+    def _is_own(self, node: Node) -> bool:
+        return node.op == "input" and node.index >= self.first
 
 
 def _entry(column: Sequence[Node], graph: Graph, name: str) -> Node:
