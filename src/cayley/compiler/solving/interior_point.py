@@ -55,6 +55,12 @@ class Program(NamedTuple):
         return times(self.G.T, self.on_rows(self.factor * z)) if len(self.rows) else np.zeros(len(self.q))
 
 
+    def without_opposites(self, z: Array) -> Array:
+        """The multipliers of sides, less what the two sides of a row take from each other."""
+        net = self.on_rows(self.factor * z)
+        return symbols([np.maximum(factor * net[row], 0.0) for factor, row in zip(self.factor, self.rows, strict=True)])
+
+
 class Place(NamedTuple):
     """Where the method is, or a direction in which it goes; `cones` are pairs of a slack s and a multiplier z."""
 
@@ -242,11 +248,10 @@ def advanced(program: Program, at: Place) -> Place:
             rest = rest + g @ z
         tau = rest / steep
         z = one.z + tau * fixed.z
-        both = []
-        for cone, d, u, v in zip(cones, cone_slacks, one.cones, fixed.cones, strict=True):
-            w = u + tau * v
-            both.append((-d - cone.scaled(cone.scaled(w)), w))
-        return Place(one.x + tau * fixed.x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, tuple(both), tau,
+        x = one.x + tau * fixed.x
+        both = tuple((F @ x + tau * g - share * m, u + tau * v)  # by W^2 the slack would have the rounding of 1 / regular
+                     for (F, g), m, u, v in zip(program.cones, r.cones, one.cones, fixed.cones, strict=True))
+        return Place(x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, both, tau,
                      -(product + at.kappa * tau) / at.tau)
 
     ahead = way(1.0, at.s, [s for s, _ in at.cones], at.kappa * at.tau)

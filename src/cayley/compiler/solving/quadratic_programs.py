@@ -38,7 +38,8 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.explained_calls import explained
 
-ITERATIONS = 30
+Start = Optimum | tuple[ArrayLike, ArrayLike, ArrayLike]
+ITERATIONS = 40
 TOLERANCE = 1e-8
 _LEAST = 2.0**10  # units of rounding below which no residual is asked for
 
@@ -46,7 +47,7 @@ _LEAST = 2.0**10  # units of rounding below which no residual is asked for
 @explained
 def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
                       G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
-                      start: Optimum | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+                      start: Start | None = None,
                       iterations: int = ITERATIONS, tolerance: float = TOLERANCE) -> Optimum:
     """The x (n) that minimises x'P x / 2 + q'x subject to A x = b and lower <= G x <= upper.
 
@@ -89,19 +90,21 @@ def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: Arra
     return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), None, iterations, tolerance)
 
 
-def _answered(name: str, given: Given, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
+def _answered(name: str, given: Given, start: Start | None, iterations: int, tolerance: float) -> Optimum:
     if operator.index(iterations) < 1 or not tolerance > 0.0:
         raise SignatureError(f"{name} takes at least one iteration and a tolerance above 0, not "
                              f"iterations={iterations} and tolerance={tolerance}")
     given = given.checked(name)
+    near = None if start is None else given.nearby(name, start[:3])
     if (graph := given.graph()) is None:
         from cayley.compiler.solving.programs_of_numbers import solved_as_numbers  # which makes kernels of this text
-        return solved_as_numbers(name, given, start, iterations, tolerance)
-    return solved_in_kernel(given, graph, start, iterations, tolerance)
+        return solved_as_numbers(name, given, near, iterations, tolerance)
+    return solved_in_kernel(given, graph, near, iterations, tolerance)
 
 
-def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
-    """The solution as symbols of a graph."""
+def solved_in_kernel(given: Given, graph: Graph, start: tuple[Array, ...] | None, iterations: int,
+                     tolerance: float) -> Optimum:
+    """The solution as symbols of a graph, near a start if there is one: x and multipliers of equations and rows."""
     original, layout = as_program(given, graph)
     program, scales = scaled(original)
     tolerance = np.maximum(tolerance, _LEAST * rounding(graph.constant(1.0)))
@@ -126,18 +129,22 @@ def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iteratio
     primal, dual, gap, solved = _measured(original, x, y, z, cones, tolerance)
     status = _status(given, program, solved, infeasible, unbounded, at)
     is_ray, is_proof = status == Status.UNBOUNDED.value, status == Status.INFEASIBLE.value
-    proof = -1.0 / chosen(is_proof, ended.support, -1.0)
+    net = program.without_opposites(at.z)
+    support = program.b @ at.y + program.side @ net
+    for (_, g), (_, w) in zip(program.cones, at.cones, strict=True):
+        support = support + g @ w
+    proof = -1.0 / chosen(is_proof, support, -1.0)
     ray = -1.0 / chosen(is_ray, ended.cost, -1.0)
-    crossed = _crossed(given)
+    unknown = _crossed(given) | (status == Status.NOT_A_NUMBER.value)
 
     def multipliers(values: Array, certificate: Array) -> Array:
-        shown = [chosen(is_proof, chosen(crossed, np.nan, c), v) for c, v in zip(certificate, values, strict=True)]
-        return symbols([chosen(is_ray, np.nan, v) for v in shown])
+        shown = [chosen(is_proof, c, v) for c, v in zip(certificate, values, strict=True)]
+        return symbols([chosen(is_ray | unknown, np.nan, v) for v in shown])
 
     y = multipliers(y, proof * scales.y * at.y)
-    z = multipliers(z, proof * scales.rows[list(program.rows)] * at.z if len(program.rows) else at.z)
+    z = multipliers(z, proof * scales.rows[list(program.rows)] * net if len(program.rows) else net)
     return Optimum(
-        symbols([chosen(is_proof, np.nan, chosen(is_ray, ray * scales.cost * s * r, v))
+        symbols([chosen(is_proof | unknown, np.nan, chosen(is_ray, ray * scales.cost * s * r, v))
                  for s, r, v in zip(scales.x, at.x, x, strict=True)]),
         y[:layout.equations], layout.inequalities(original, y, z),
         tuple(multipliers(w, proof * size * v)
