@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+PEERS := .venv-peers
 BIN := $(VENV)/bin
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
@@ -23,7 +24,7 @@ help:
 	@echo "make spec    which capabilities are proved by a passing test"
 	@echo "make fuzz    random functions, calls, files and mechanisms from a fresh seed; make fuzz MINUTES=60 SEED=7"
 	@echo "make docs    the documentation as a site, in build/site"
-	@echo "make bench   Cayley beside its peers; writes benchmarks/README.md"
+	@echo "make bench   Cayley beside its peers in 20 minutes; writes benchmarks/README.md (QUICK=1 ONLY=dynamics,kinematics)"
 	@echo "make clean   remove the virtual environment and every cache"
 
 tour: $(VENV)/.package
@@ -58,25 +59,11 @@ fuzz: programs $(VENV)/.development
 docs: $(VENV)/.development
 	@$(BIN)/python tools/docs.py && echo "The documentation is in build/site/index.html"
 
-bench: programs $(VENV)/.peers
-	@$(BIN)/python benchmarks/inverse_dynamics.py
-	@$(BIN)/python benchmarks/rotations.py
-	@$(BIN)/python benchmarks/inverse_kinematics.py
-	@$(BIN)/python benchmarks/kinematics.py
-	@$(BIN)/python benchmarks/dynamics.py
-	@$(BIN)/python benchmarks/simulation.py
-	@$(BIN)/python benchmarks/gradients.py
-	@$(BIN)/python benchmarks/stiff_springs.py
-	@$(BIN)/python benchmarks/closed_loops.py
-	@$(BIN)/python benchmarks/rolling.py
-	@$(BIN)/python benchmarks/networks.py
-	@$(BIN)/python benchmarks/planning.py
-	@$(BIN)/python benchmarks/elastic_control.py
-	@$(BIN)/python benchmarks/control.py
-	@$(BIN)/python benchmarks/elastic.py
+bench: programs $(VENV)/.peers $(PEERS)/.installed
+	@$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
 	find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: an installation is repeated only when pyproject.toml has changed.
@@ -94,6 +81,13 @@ $(VENV)/.development: pyproject.toml | $(VENV)/pyvenv.cfg
 $(VENV)/.peers: $(VENV)/.development
 	@echo "Installing the peers of the benchmarks into $(VENV)."
 	@$(call INSTALL,--editable '.[dev$(COMMA)bench]')
+	@touch $@
+
+# Peers that need other versions of packages than the tests; those that do not install are named on the page.
+$(PEERS)/.installed: benchmarks/install_peers.py benchmarks/pinocchio_codegen.cpp | $(VENV)/.peers
+	@echo "Installing the other peers of the benchmarks into $(PEERS) and compiling one; this takes some minutes."
+	@$(PIP) uv && $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)
+	@$(BIN)/python benchmarks/install_peers.py $(BIN)/uv $(PEERS)
 	@touch $@
 
 $(VENV)/pyvenv.cfg:

@@ -1,13 +1,10 @@
 """Machines with loops beside Pinocchio's and MuJoCo's constraint dynamics, in one run: accelerations, steps, closing.
 `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Closed loops".
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import Any
 
@@ -16,20 +13,12 @@ from rich.console import Console
 from rich.progress import track
 
 import closed_machines
+import page
 import robots
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
 from simulation import in_world
-from timing import Contestant, OtherPrograms, race
+from tables import Requirement, Table, required
+from timing import Contestant, OtherPrograms, agree, race
 
-MARKERS = "<!-- closed loops: begin (written by make bench) -->", "<!-- closed loops: end -->"
 STEP = 1e-3
 TRAJECTORIES = 256
 LOOP_STATES = 200
@@ -57,20 +46,13 @@ def main() -> None:
         for medians in track(rounds, name, total=chosen.rounds, console=console, transient=True):
             ns = medians
         rows += [[name, c.title, figure(ns[c.key]), beside(c.key, ns)] for c in contestants]
-        requirements += required(name, bound, ns)
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "", "ns a state or step", "times Cayley"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/closed_loops.py", *sys.argv[1:]]), chosen.rounds,
-                            others.cores())
-    if not chosen.only:
-        write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
-                     MARKERS)
-        console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+        requirements += bounds(name, bound, ns)
+    tables = [required(requirements),
+              Table("All", ["", "", "ns a state or step", "times Cayley"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing, whole=not chosen.only)
 
 
-def required(name: str, bound: float, ns: dict[str, float]) -> list[Requirement]:
+def bounds(name: str, bound: float, ns: dict[str, float]) -> list[Requirement]:
     def ratio(theirs: str, own: str) -> float | None:
         return ns[theirs] / ns[own] if theirs in ns else None
 
@@ -116,8 +98,7 @@ def check(arm: Any, contestant: Contestant, expected: np.ndarray) -> None:
     found = contestant.torques()
     rows = min(len(found), len(expected))
     error = np.abs(found[:rows] - expected[:rows]).max() / np.abs(expected[:rows]).max()
-    if not error <= contestant.tolerance:
-        raise SystemExit(f"{arm.name}, {contestant.title}: differs by {error:.1e}; nothing was timed")
+    agree(contestant.title, float(error), contestant.tolerance)
 
 
 def ours(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestant]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 
 import numpy as np
@@ -17,20 +16,12 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
+import page
 import robots
 from cayley.control import computed_torque_kernel
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
+from tables import Requirement, Table, required
 from timing import Contestant, OtherPrograms, check, race
 
-MARKERS = "<!-- control: begin (written by make bench) -->", "<!-- control: end -->"
 STEP = 1e-3
 STEPS = 100
 LOOPED = 4  # trajectories of the Python loop
@@ -74,14 +65,9 @@ def main() -> None:
         ratio = ns[contestants[1].key] / ns[ours.key] if len(contestants) > 1 else None
         requirements.append(Requirement(f"{title}, beside {contestants[-1].key}", ratio, bound, "times"))
     rows += million_rollouts(chosen.rollouts, console)
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "", "ns"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/control.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
-                 MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "", "ns"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def million_rollouts(count: int, console: Console) -> list[list[str]]:

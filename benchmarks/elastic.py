@@ -1,13 +1,10 @@
 """An arm of seven joints with elastic drives beside the same arm with rigid ones, and beside Pinocchio, in one run.
 `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Elastic drives".
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import Any
 
@@ -16,18 +13,10 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
+import page
+from tables import Requirement, Table, required
 from timing import Contestant, OtherPrograms, check, race
 
-MARKERS = "<!-- elastic drives: begin (written by make bench) -->", "<!-- elastic drives: end -->"
 CHECKED = 50
 ROUND = np.diag([1e-4, 1e-4, 2e-4])
 ODD = np.array([[1.5e-4, 2e-5, 1e-5], [2e-5, 1e-4, 3e-5], [1e-5, 3e-5, 2e-4]])
@@ -55,13 +44,9 @@ def main() -> None:
                     "times the rigid")]
     rows = [[c.title, f"{ns[c.key]:.0f}" if ns[c.key] >= 100 else f"{ns[c.key]:.1f}", f"{ns[c.key] / ns['rigid']:.2f}"]
             for c in contestants]
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("Forward dynamics", ["", "ns a state", "times the rigid arm, in a batch"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/elastic.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(missing), closing], MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("Forward dynamics", ["", "ns a state", "times the rigid arm, in a batch"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def driven(tensor: np.ndarray, center: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:

@@ -1,14 +1,10 @@
-"""The linearising law of arms with elastic joints, from Python, in C and in a batch, beside CasADi. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Feedback linearisation of elastic arms".
-"""
+"""The linearising law of arms with elastic joints, from Python, in C and in a batch, beside CasADi. `make bench`."""
 
 from __future__ import annotations
 
 import argparse
 import ctypes
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,22 +14,14 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
+import page
 from cayley.control import FeedbackLinearisation
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
 from peers import COMPILER_FLAGS, MissingPeer, compiled_c
+from tables import Requirement, Table, required
 from timing import Contestant, OtherPrograms, check, race
 
-MARKERS = "<!-- elastic control: begin (written by make bench) -->", "<!-- elastic control: end -->"
 JOINTS = 6
 CHECKED = 20
 CALLS = 1000  # of the C function, in a loop of its own
@@ -73,15 +61,9 @@ def main() -> None:
         rows.append([name, f"operations: {law.operations()}", ""])
         requirements += [Requirement(f"{name}, {words}", ns[key] / 1000, 5.0, "us")
                          for key, words in (("call", "one call from Python"), ("C", "one call in C"))]
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "", "ns a state"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/elastic_control.py", *sys.argv[1:]]), chosen.rounds,
-                            others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
-                 MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "", "ns a state"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def general_arm() -> cy.Mechanism:

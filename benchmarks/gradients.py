@@ -1,12 +1,8 @@
-"""Gradients through rollouts beside the rollouts themselves and JAX's own reverse mode, in one run. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Gradients through rollouts".
-"""
+"""Gradients through rollouts beside the rollouts themselves and JAX's own reverse mode, in one run. `make bench`."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,18 +10,10 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
-from timing import Contestant, OtherPrograms, race
+import page
+from tables import Requirement, Table, required
+from timing import Contestant, OtherPrograms, agree, race
 
-MARKERS = "<!-- gradients: begin (written by make bench) -->", "<!-- gradients: end -->"
 STEP = 1e-3
 METHODS = ("semi-implicit-euler", "rk4")
 AGREEMENT = 1e-10
@@ -59,13 +47,9 @@ def main() -> None:
                                         "times"))
     rows = [[c.title, f"{ns[c.key]:.0f}", f"{ns[c.key] / ns[METHODS[1] if 'rk4' in c.key else METHODS[0]]:.1f}"]
             for c in contestants]
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "ns a step", "rollouts"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/gradients.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(missing), closing], MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "ns a step", "rollouts"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def check(contestants: list[Contestant]) -> None:
@@ -74,8 +58,7 @@ def check(contestants: list[Contestant]) -> None:
     if "jax" in found:
         right = found[f"gradient, {METHODS[0]}"]
         error = np.abs(found["jax"] - right).max() / np.abs(right).max()
-        if not error < AGREEMENT:
-            raise SystemExit(f"gradients of JAX differ by {error:.1e}; nothing was timed")
+        agree("JAX", error, AGREEMENT)
 
 
 def ours(arm: Any, given: dict[str, np.ndarray], steps: int, method: str) -> list[Contestant]:

@@ -1,18 +1,12 @@
-"""Inverse kinematics of four arms beside the compiled `ik_LM` of roboticstoolbox, in one run. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Inverse kinematics".
-"""
+"""Inverse kinematics of four arms beside the compiled `ik_LM` of roboticstoolbox, in one run. `make bench`."""
 
 from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,12 +14,11 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize
 
+import page
 from cayley.mechanism import load
-from inverse_dynamics import circumstances, markdown_table, terminal_table
-from timing import OtherPrograms
+from tables import Table
+from timing import OtherPrograms, agree
 
-REPORT = Path(__file__).with_name("README.md")
-BEGIN, END = "<!-- inverse kinematics: begin (written by make bench) -->", "<!-- inverse kinematics: end -->"
 ARMS = {"PUMA 560": "puma560", "Panda": "panda", "UR5": "ur5", "iiwa 14": "iiwa14"}
 TOLERANCE = 1e-10
 # the toolbox bounds half the square of the residual; its default, 1e-6, is a residual of 1.4e-3
@@ -57,23 +50,12 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5, help="times that the batch is measured")
     chosen = options.parse_args()
     console = Console()
-    try:
-        toolbox = version("roboticstoolbox-python")
-    except PackageNotFoundError:
-        raise SystemExit("roboticstoolbox-python is not installed: pip install roboticstoolbox-python") from None
     others, found = OtherPrograms(), {}
     for title, name in track(ARMS.items(), description="arms", console=console, transient=True):
         found[title] = figures(load(name), chosen.poses, chosen.singles, chosen.unreachable,
                                chosen.rounds)
     tables = report(found, chosen)
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/inverse_kinematics.py", *sys.argv[1:]]), chosen.rounds,
-                            others.cores())
-    closing = closing.replace("Medians of", "Batches: medians of").replace("interleaved rounds", "runs")
-    write_section(REPORT,
-                  [*(markdown_table(*table) for table in tables), f"roboticstoolbox-python {toolbox}. {closing}"])
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores())
 
 
 def figures(arm: Any, poses: int, singles: int, unreachable: int, rounds: int) -> Figures:
@@ -81,8 +63,7 @@ def figures(arm: Any, poses: int, singles: int, unreachable: int, rounds: int) -
     targets = arm.pose(random.uniform(arm.lower, arm.upper, size=(poses, arm.nq)), "tool")
     chain = toolbox_chain(arm)
     agreement = np.abs(chain.eval(np.full(arm.nq, 0.3)) - arm.pose(np.full(arm.nq, 0.3), "tool")).max()
-    if agreement > 1e-12:
-        raise SystemExit(f"{arm.name}: the two models differ by {agreement:.1e}; nothing was timed")
+    agree("Robotics Toolbox", agreement, 1e-12)
     together = arm.inverse_kinematics(targets, "tool")
     far = arm.inverse_kinematics(unreachable_poses(arm, unreachable, random), "tool")
     worst = recomputed(arm, together.q, targets)[together.solved].max()
@@ -181,7 +162,7 @@ def toolbox_chain(arm: Any) -> Any:
     return chain if np.array_equal(pending, np.eye(4)) else chain * constant(pending)
 
 
-def report(found: dict[str, Figures], chosen: argparse.Namespace) -> list[tuple]:
+def report(found: dict[str, Figures], chosen: argparse.Namespace) -> list[Table]:
     """The tables: (title, headings, rows)."""
     required = []
     for title, f in found.items():
@@ -197,30 +178,7 @@ def report(found: dict[str, Figures], chosen: argparse.Namespace) -> list[tuple]
     labels = [
         "", "Cayley, one pose", "Cayley, as a batch", "`ik_LM(T)`, to 1.4e-3", "`ik_LM`, to 1e-10", "the same, mean",
         "solved by it", "largest residual of ours"]
-    return [("Required", headings, required), ("Microseconds a pose; medians of the poses", labels, times)]
-
-
-def write_section(path: Path, parts: list[str]) -> None:
-    """Replace what stands between the two markers of the file; where they are missing, a new section goes to its end.
-    """
-    text = path.read_text()
-    if BEGIN not in text:
-        introduction = (
-            "## Inverse kinematics\n\n`python benchmarks/inverse_kinematics.py` solves random reachable poses of four "
-            "arms, within their "
-            "joint limits and from the solvers' own starts, beside the compiled `ik_LM` of roboticstoolbox-python on "
-            "the same chain, "
-            "limits and poses. Poses are timed one by one, the solvers taking turns, and as one batch of ours; the "
-            "toolbox has no batch. "
-            "Its default tolerance lets a pose be 1.4e-3 off; required ratios are beside that, the quicker one, and "
-            "its time to 1e-10 is "
-            "shown as well. Residuals are recomputed by SciPy. Unreachable poses are 1 mm to 0.5 m farther away than "
-            "the arm can reach."
-        )
-        text = f"{text.rstrip()}\n\n{introduction}\n\n{BEGIN}\n{END}\n"
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    path.write_text("\n\n".join([before + begin, *parts, end + after]))
+    return [Table("Required", headings, required), Table("Microseconds a pose; medians of the poses", labels, times)]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,8 @@
-"""Poses and Jacobians of the Panda beside Pinocchio called from Python, in one run. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Kinematics".
-"""
+"""Poses and Jacobians of the Panda beside Pinocchio called from Python, in one run. `make bench`."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
@@ -15,10 +11,10 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
-from inverse_dynamics import REPORT, Requirement, circumstances, markdown_table, terminal_table, write_report
-from timing import Contestant, OtherPrograms, race
+import page
+from tables import Requirement, Table, required
+from timing import Contestant, OtherPrograms, agree, race
 
-MARKERS = "<!-- kinematics: begin (written by make bench) -->", "<!-- kinematics: end -->"
 LOOP_STATES = 1000
 CPP = {"pose": 313.0,
        "jacobian": 400.0}  # ns a state of Pinocchio in C++, one thread; measured once, on a machine of this kind
@@ -38,11 +34,7 @@ def main() -> None:
                          transient=True):
         nanoseconds = medians
     tables = figures(contestants, nanoseconds, chosen.states)
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/kinematics.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), closing], MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores())
 
 
 def line_up(count: int) -> list[Contestant]:
@@ -93,8 +85,7 @@ def check(arm: Any, states: np.ndarray, theirs: dict[str, Any], batches: dict[st
         pin.framesForwardKinematics(model, data, states[k])
         error = max(np.abs(J - jacobians[k]).max(), np.abs(data.oMf[number].homogeneous - poses[k]).max(),
                     np.abs(arm.pose(states[k], "tool") - poses[k]).max())
-        if not error <= TOLERANCE:
-            raise SystemExit(f"state {k}: poses or Jacobians differ by {error:.1e}; nothing was timed")
+        agree("Pinocchio", error, TOLERANCE)
 
 
 def pinocchio_arm(arm: Any) -> tuple[Any, int]:
@@ -110,7 +101,7 @@ def pinocchio_arm(arm: Any) -> tuple[Any, int]:
     return model, model.addFrame(pin.Frame("tool", joint, 0, pin.SE3(np.asarray(tool.pose)), pin.FrameType.OP_FRAME))
 
 
-def figures(contestants: list[Contestant], ns: dict[str, float], count: int) -> list[tuple]:
+def figures(contestants: list[Contestant], ns: dict[str, float], count: int) -> list[Table]:
     """The tables of the report: (title, headings, rows)."""
     def rows(single: bool) -> list[list[str]]:
         return [[c.title, f"{ns[c.key]:.{0 if ns[c.key] >= 100 else 1}f}"] for c in contestants
@@ -127,9 +118,9 @@ def figures(contestants: list[Contestant], ns: dict[str, float], count: int) -> 
             for key, known in CPP.items()],
         Requirement("one pose, beside Pinocchio's with its reading", ns["pinocchio pose"] / ns["pose"], 1, "times"),
         Requirement("one Jacobian, beside Pinocchio's", ns["pinocchio jacobian"] / ns["jacobian"], 1, "times"), ]
-    return [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-            (f"A batch of {count} states", ["", "ns a state"], rows(single=False)),
-            ("One call from Python", ["", "ns a call"], rows(single=True))]
+    return [required(requirements),
+            Table(f"A batch of {count} states", ["", "ns a state"], rows(single=False)),
+            Table("One call from Python", ["", "ns a call"], rows(single=True))]
 
 
 if __name__ == "__main__":

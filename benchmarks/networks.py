@@ -1,25 +1,21 @@
-"""Chains of bodies as networks beside the default inverse dynamics, for 1 to 50 bodies, in one run. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Networks".
-"""
+"""Chains of bodies as networks beside the default inverse dynamics, for 1 to 50 bodies, in one run. `make bench`."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
+import page
 from cayley.machines.networks import OpenNetwork
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
-from inverse_dynamics import REPORT, Requirement, circumstances, markdown_table, terminal_table, write_report
+from tables import Requirement, Table, required
 from timing import Contestant, OtherPrograms, check, race
 
-MARKERS = "<!-- networks: begin (written by make bench) -->", "<!-- networks: end -->"
 BODIES = (1, 2, 5, 10, 20, 50)
 MOST = 3.0  # times the default
 
@@ -40,14 +36,11 @@ def main() -> None:
         ratio = ns["network"] / ns["default"]
         rows.append([str(bodies), f"{ns['default']:.1f}", f"{ns['network']:.1f}", f"{ns['network'] / bodies:.1f}",
                      f"{ratio:.2f}"])
-        requirements.append(Requirement(f"{bodies} bodies, network beside the default", ratio, MOST, "times the time"))
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["bodies", "default, ns a state", "network, ns a state", "network, ns a body", "ratio"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/networks.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), closing], MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+        requirements.append(
+            Requirement(f"{bodies} bodies, network beside the default", ratio, MOST, "times the time"))
+    headings = ["bodies", "default, ns a state", "network, ns a state", "network, ns a body", "ratio"]
+    page.write(__file__, [required(requirements), Table("All", headings, rows)], rounds=chosen.rounds,
+               others=others.cores())
 
 
 def chain(bodies: int) -> cy.Mechanism:

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from arm import ARM, GRAVITY, arm_torques, inverse_dynamics
+from tables import COMPILER_FLAGS
 from timing import Contestant
 
 PYTHON_LOOP_STATES = 1000
-COMPILER_FLAGS = ("-O3", "-march=native")
 
 
 class MissingPeer(Exception):

@@ -7,7 +7,6 @@ function of `JOBS` gives; a function whose peer is not installed raises ImportEr
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -17,18 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
-from timing import Contestant, OtherPrograms, race
-
-MARKERS = "<!-- motions: begin (written by make bench) -->", "<!-- motions: end -->"
+import page
+from tables import Requirement, Table, required
+from timing import Contestant, OtherPrograms, agree, race
 
 
 @dataclass(frozen=True)
@@ -192,13 +182,9 @@ def main() -> None:
         rows.append([job.title, job.peer, _shown(theirs), _shown(ours), times])
         if job.required is not None:
             requirements.append(Requirement(f"{job.title}, beside {job.peer}", ratio, job.required, "times"))
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "peer", "peer, us", "Cayley, us", "times faster"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/planning.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(missing), closing], MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "peer", "peer, us", "Cayley, us", "times faster"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def entered() -> tuple[list[Job], Sequence[str]]:
@@ -210,8 +196,7 @@ def entered() -> tuple[list[Job], Sequence[str]]:
         except ImportError as error:
             missing.append(str(error))
     for job in jobs:
-        if not (error := job.error()) <= job.tolerance:
-            raise SystemExit(f"{job.title}: the results differ by {error:.1e}; nothing was timed")
+        agree(job.peer, job.error(), job.tolerance)
     return jobs, missing
 
 

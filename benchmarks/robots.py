@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import tempfile
 from dataclasses import replace
 from importlib.metadata import files
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -87,6 +89,39 @@ def pinocchio_model(tree: Any) -> Any:
             model.appendBodyToJoint(number, pin.Inertia(body.mass or 0.0, np.array(body.center),
                                                         np.array(body.inertia)), offset)
     return model
+
+
+def pinocchio_arrays(tree: Any) -> dict[str, np.ndarray]:
+    """The same joints as numbers, for a program without Python."""
+    from peers import MissingPeer
+
+    model, kinds = pinocchio_model(tree), []
+    known = ["JointModelRX", "JointModelRY", "JointModelRZ", "JointModelFreeFlyer"]
+    for joint in model.joints[1:]:
+        if joint.shortname() not in known:
+            raise MissingPeer(f"CppADCodeGen: no {joint.shortname()} in pinocchio_codegen.cpp")
+        kinds.append(known.index(joint.shortname()))
+    bodies = [(Y.mass, *Y.lever, *Y.inertia.ravel()) for Y in model.inertias[1:]]
+    return {"kinds": np.array(kinds), "parents": np.array(model.parents[1:]), "inertias": np.array(bodies),
+            "placements": np.array([place.homogeneous[:3] for place in model.jointPlacements[1:]])}
+
+
+def urdf_file(tree: Any, *, tool: bool = False) -> dict[str, Any]:
+    """The same arm as a URDF file, and the names by which peers ask for its parts. Frames would be links that peers
+    compute: there is none but, if wished, that of the tool."""
+    path = Path(tempfile.mkdtemp()) / f"{tree.name}.urdf"
+    tree.save(path)
+    robot = ElementTree.parse(path)
+    for joint in [j for j in robot.findall("joint") if j.get("type") == "fixed"]:
+        name = joint.find("child").get("link")
+        if name != "tool" or not tool:
+            robot.getroot().remove(joint)
+            robot.getroot().remove(robot.find(f"link[@name='{name}']"))
+        elif joint.find("origin") is None:
+            ElementTree.SubElement(joint, "origin", xyz="0 0 0", rpy="0 0 0")
+    robot.write(path)
+    joints = [joint.name for joint in tree.tree.joints if joint.motion.nv]
+    return {"urdf": str(path), "base": tree.tree.bodies[0].name, "joints": joints, **({"tool": "tool"} if tool else {})}
 
 
 def pinocchio_configurations(tree: Any, q: np.ndarray) -> np.ndarray:

@@ -1,12 +1,9 @@
 """Machines on wheels beside the lambdified equations of SymPy and beside MuJoCo's contacts, in one run. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Wheels".
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,19 +11,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+import page
 import rolling_machines
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
+from tables import Requirement, Table, required
 from timing import Contestant, OtherPrograms, check, race
 
-MARKERS = "<!-- wheels: begin (written by make bench) -->", "<!-- wheels: end -->"
 STEP = 1e-3
 TRAJECTORIES = 256
 LOOP_STATES = 50
@@ -56,14 +45,9 @@ def main() -> None:
         rows += [[name, c.title, f"{ns[c.key]:.0f}" if ns[c.key] >= 100 else f"{ns[c.key]:.1f}"] for c in contestants]
         requirements.append(Requirement(f"{name}, accelerations of a batch, beside SymPy's", ns["SymPy"] / ns["batch"],
                                         100, "times"))
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "", "ns a state or step"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/rolling.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
-                 MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "", "ns a state or step"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def line_up(arm: Any, kane: Callable[..., np.ndarray], count: int, steps: int) -> list[Contestant]:

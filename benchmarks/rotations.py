@@ -1,6 +1,5 @@
 """Rotations beside SciPy's `Rotation`, batches of 100 000, in one run. `make bench`.
 
-Prints the figures and writes them into benchmarks/README.md, section "Rotations".
 
 Every row is one job. "Arrays to arrays": numbers in, numbers out, as `Rotation.from_quat(q).as_matrix()` does it;
 Cayley once with the check of its arguments and once without. "A rotation made beforehand": SciPy has its unit
@@ -11,23 +10,19 @@ quaternions ready in an object, Cayley has them ready in an array, and neither c
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
-from scipy import __version__ as scipy_version
 from scipy.spatial.transform import Rotation, Slerp
 
 import cayley.geometry.rotations as rotations
-from inverse_dynamics import circumstances, markdown_table, terminal_table
-from timing import Contestant, OtherPrograms, race
+import page
+from tables import Table
+from timing import Contestant, OtherPrograms, agree, race
 
-REPORT = Path(__file__).with_name("README.md")
-BEGIN, END = "<!-- rotations: begin (written by make bench) -->", "<!-- rotations: end -->"
 REQUIRED = 1.0
 TOLERANCE = 1e-12
 
@@ -118,8 +113,7 @@ def contestants(row: Row, table: str, names: dict, count: int) -> Iterator[Conte
     if row.kernel in ("quaternion_product", "quaternion_conjugate", "interpolate_shortest"):
         found = np.where(found[..., :1] < 0, -found, found)
         expected = np.where(expected[..., :1] < 0, -expected, expected)
-    if not np.abs(found - expected).max() <= TOLERANCE:
-        raise SystemExit(f"{row.title}: the results differ by {np.abs(found - expected).max():.1e}; nothing was timed")
+    agree("SciPy", float(np.abs(found - expected).max()), TOLERANCE)
     for who, statement in {
             "scipy": row.scipy, "checked": f"checked({row.arguments})",
             "unchecked": f"unchecked({row.arguments})"}.items():
@@ -157,33 +151,12 @@ def main() -> None:
         nanoseconds = medians
     disturbance = others.cores()
     tables = [
-        ("Arrays to arrays",
+        Table("Arrays to arrays",
          ["", "SciPy, ns", "Cayley, ns", "unchecked, ns", "times faster", "unchecked",
           "at least 1"], figures("arrays", CONVERSIONS, nanoseconds, checked=True)),
-        ("A rotation made beforehand", ["", "SciPy, ns", "Cayley, ns", "times faster",
+        Table("A rotation made beforehand", ["", "SciPy, ns", "Cayley, ns", "times faster",
                                         "at least 1"], figures("object", OPERATIONS, nanoseconds, checked=False)), ]
-    for title, headings, lines in tables:
-        console.print(terminal_table(title, headings, lines))
-    closing = circumstances(" ".join(["python benchmarks/rotations.py", *sys.argv[1:]]), chosen.rounds, disturbance)
-    write_section(REPORT, [*(markdown_table(*table) for table in tables), f"SciPy {scipy_version}. {closing}"])
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
-
-
-def write_section(path: Path, parts: list[str]) -> None:
-    """Replace what stands between the two markers of the file; where they are missing, a new section goes to its end.
-    """
-    text = path.read_text()
-    if BEGIN not in text:
-        introduction = (
-            "## Rotations\n\n`python benchmarks/rotations.py` times conversions, compositions and actions of 100 000 "
-            "random "
-            "rotations beside SciPy's `Rotation`, on one thread. Before anything is timed, both must agree to 1e-12. "
-            "Figures "
-            "are ns a rotation; kernels run with the check of their arguments and without.")
-        text = f"{text.rstrip()}\n\n{introduction}\n\n{BEGIN}\n{END}\n"
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    path.write_text("\n\n".join([before + begin, *parts, end + after]))
+    page.write(__file__, tables, rounds=chosen.rounds, others=disturbance)
 
 
 if __name__ == "__main__":

@@ -1,32 +1,21 @@
 """Rollouts beside MuJoCo's and Pinocchio's, in one run: whole trajectories of an arm and of a floating quadruped. `make
 bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Simulation".
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+import page
 import robots
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
-from timing import Contestant, OtherPrograms, race
+from tables import Requirement, Table, required
+from timing import Contestant, OtherPrograms, agree, race
 
-MARKERS = "<!-- simulation: begin (written by make bench) -->", "<!-- simulation: end -->"
 STEP = 1e-3
 AGREEMENT = {"panda": 1e-8, "solo12": 2e-3}
 METHODS = {"rk4": "RK4", "semi-implicit-euler": "Euler"}
@@ -56,14 +45,9 @@ def main() -> None:
             for key in [k for k in ns if k.endswith(method) and k != method]:
                 requirements.append(
                     Requirement(f"{name}, {method}, beside {key.split(',')[0]}", ns[key] / ns[method], 1, "times"))
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "", "ns a step", "steps a second", "times Cayley"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/simulation.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(set(missing))), closing],
-                 MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "", "ns a step", "steps a second", "times Cayley"], rows)]
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 
 def line_up(name: str, batch: int, steps: int) -> tuple[list[Contestant], list[str]]:
@@ -86,8 +70,7 @@ def check(name: str, contestants: list[Contestant]) -> None:
         for c in peers:
             theirs = c.torques()
             error = np.abs(theirs - expected[:len(theirs)]).max()
-            if not error < AGREEMENT[name]:
-                raise SystemExit(f"{name}, {c.title}: configurations differ by {error:.1e}; nothing was timed")
+            agree(c.title, error, AGREEMENT[name])
 
 
 def ours(tree: Any, q: np.ndarray, qd: np.ndarray, steps: int) -> list[Contestant]:

@@ -1,64 +1,50 @@
 """A two-link arm with stiff elastic drives for a minute, beside MuJoCo's integrators: who stays stable, who keeps the
 energy of vibrations, and what a step costs. `make bench`.
-
-Prints the figures and writes them into benchmarks/README.md, section "Stiff springs".
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 import cayley as cy
+import page
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
-from inverse_dynamics import (
-    REPORT,
-    Requirement,
-    circumstances,
-    markdown_table,
-    missing_lines,
-    terminal_table,
-    write_report,
-)
+from tables import Requirement, Table, required
 from timing import OtherPrograms
 
-MARKERS = "<!-- stiff springs: begin (written by make bench) -->", "<!-- stiff springs: end -->"
 CASES = ((1e4, 2e-3), (1e5, 1e-3), (1e7, 1e-3))  # N m/rad, s
-LONG = 60.0  # s
 START, TORQUE = np.array([0.3, 0.5]), np.array([50.0, -20.0])
 GEAR, ROTOR = 10.0, np.array([0.005, 0.005, 1e-4])
 LINKS = ((2.0, 0.5, 0.2), (1.5, 0.4, 0.1))  # mass, centre, inertia
 
 
 def main() -> None:
-    console, others = Console(), OtherPrograms()
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--seconds", type=float, default=60.0, help="of motion")
+    chosen = options.parse_args()
+    others = OtherPrograms()
     rows, requirements, missing = [], [], []
     for k, step in CASES:
         case = f"{k:.0e} N m/rad, {1e3 * step:g} ms"
-        for title, run in ours(k, step):
+        for title, run in ours(k, step, chosen.seconds):
             error, left, us = run()
             rows.append([case, title, *shown(error, left), f"{us:.2f}"])
             if "gauss" in title:
                 requirements.append(Requirement(f"{case}, energy error of {title}", 1e6 * error, 1e3, "millionths"))
         try:
-            for title, run in mujocos(k, step):
+            for title, run in mujocos(k, step, chosen.seconds):
                 error, left, us = run()
                 rows.append([case, title, *shown(error, left), f"{us:.2f}"])
         except ImportError as reason:
             missing.append(f"MuJoCo: {reason}")
-    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
-              ("All", ["", "", "energy error", "vibration left", "us a step"], rows)]
-    for table in tables:
-        console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/stiff_springs.py", *sys.argv[1:]]), 1, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(set(missing))), closing],
-                 MARKERS)
-    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+    tables = [required(requirements),
+              Table("All", ["", "", "energy error", "vibration left", "us a step"], rows)]
+    page.write(__file__, tables, rounds=1, others=others.cores(), missing=missing)
 
 
 def shown(error: float, left: float) -> tuple[str, str]:
@@ -88,11 +74,11 @@ def start(k: float) -> np.ndarray:
     return np.concatenate([START, GEAR * (START + TORQUE / k)])
 
 
-def ours(k: float, step: float) -> list[tuple[str, Any]]:
+def ours(k: float, step: float, seconds: float) -> list[tuple[str, Any]]:
     def energies(method: str, gravity: float) -> tuple[np.ndarray, float]:
         roll = arm(k, gravity).rollout(method=method)
         roll(start(k), np.zeros(4), step=step, steps=10)
-        steps = round(LONG / step)
+        steps = round(seconds / step)
         before = time.perf_counter()
         found = roll(start(k), np.zeros(4), step=step, steps=steps, every=10)
         return found.energy, (time.perf_counter() - before) / steps * 1e6
@@ -125,7 +111,7 @@ MODEL = """<mujoco><compiler angle="radian" autolimits="true"/>
   </tendon></mujoco>"""
 
 
-def mujocos(k: float, step: float) -> list[tuple[str, Any]]:
+def mujocos(k: float, step: float, seconds: float) -> list[tuple[str, Any]]:
     import mujoco as mj
 
     def energies(integrator: str, gravity: float) -> tuple[np.ndarray, float]:
@@ -137,7 +123,7 @@ def mujocos(k: float, step: float) -> list[tuple[str, Any]]:
         data.qpos[[model.joint(name).qposadr[0] for name in ("joint1", "joint2", "motor1", "motor2")]] = start(k)
         mj.mj_forward(model, data)
         found = [data.energy.sum()]
-        steps = round(LONG / step)
+        steps = round(seconds / step)
         before = time.perf_counter()
         for number in range(steps):
             mj.mj_step(model, data)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import time
 import timeit
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 SAMPLE_SECONDS = 0.04
+
+
+class Timer(Protocol):
+    """Runs something a number of times, and says how many seconds that took; as `timeit.Timer`."""
+
+    def timeit(self, number: int, /) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -31,24 +39,43 @@ class Contestant:
     states: int
     torques: Callable[[], np.ndarray] = field(repr=False)
     tolerance: float = 1e-10
+    timer: Timer | None = field(default=None, repr=False)  # of a contestant in another process, instead of a statement
 
 
 def check(contestant: Contestant, rows: np.ndarray, expected: np.ndarray) -> None:
     """Refuse to time a contestant whose torques differ from the `expected` ones at the states numbered `rows`."""
     found = np.asarray(contestant.torques())
     error = np.abs(found[rows % contestant.states] - expected[rows % contestant.states]).max()
-    if not (error <= contestant.tolerance and np.isfinite(found).all()):
-        raise SystemExit(
-            f"{contestant.title}: torques differ by {error:.1e} N m, {contestant.tolerance:.0e} is allowed; nothing "
-            "was timed"
-        )
+    agree(contestant.title, float(error) if np.isfinite(found).all() else np.inf, contestant.tolerance)
+
+
+class Disagreement(Exception):
+    """A contestant that computes something else than the others."""
+
+
+_agreed: dict[tuple[str, float], float] = {}
+
+
+def agree(title: str, error: float, tolerance: float) -> None:
+    """Refuse to time what differs by more than the tolerance, and keep the difference for the page. The title begins
+    with the peer."""
+    if not error <= tolerance:
+        raise Disagreement(f"{title}: differs by {error:.1e}, {tolerance:.0e} is allowed, and was not timed")
+    key = re.split(r"[,:(]", title)[0].strip(), tolerance
+    _agreed[key] = max(_agreed.get(key, 0.0), error)
+
+
+def agreements() -> str:
+    """The largest differences of every peer, and what is allowed."""
+    return ", ".join(f"{who} to {error:.0e} ({tolerance:.0e} allowed)" for (who, tolerance), error in _agreed.items())
 
 
 def race(contestants: Sequence[Contestant], rounds: int,
          clock: Callable[[], float] = time.perf_counter) -> Iterator[dict[str, float]]:
     """After each round, the median time of every contestant so far, in nanoseconds a state. The `clock` may be that of
     the process, where all contestants have one thread and other programs want the machine, too."""
-    timers = {c.key: timeit.Timer(c.statement, globals=c.names, timer=clock) for c in contestants}
+    timers: dict[str, Timer] = {
+        c.key: c.timer or timeit.Timer(c.statement, globals=c.names, timer=clock) for c in contestants}
     loops = {c.key: _loops(timers[c.key]) for c in contestants}
     samples: dict[str, list[float]] = {c.key: [] for c in contestants}
     for turn in range(rounds):
@@ -60,7 +87,7 @@ def race(contestants: Sequence[Contestant], rounds: int,
         yield {key: statistics.median(times) for key, times in samples.items()}
 
 
-def _loops(timer: timeit.Timer) -> int:
+def _loops(timer: Timer) -> int:
     timer.timeit(1)  # which may compile
     loops = 1
     while (seconds := timer.timeit(loops)) < SAMPLE_SECONDS / 4:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import cayley
-from cayley.errors import CayleyError, ModelError, TraceError
-from cayley.wording import did_you_mean, misspelt, nearest, printable, shown
+from cayley.errors import CayleyError, ModelError, TraceError, did_you_mean, misspelt, nearest, printable, shown
 
 
 def test_offers():
@@ -35,7 +34,7 @@ def test_an_offer_costs_little_however_many_names_there_are():
 def test_there_is_one_place_that_looks_for_what_was_meant():
     source = Path(cayley.__file__).parent
     assert [path.name for path in source.rglob("*.py")
-            if "get_close_matches" in path.read_text(encoding="utf-8")] == ["wording.py"]
+            if "get_close_matches" in path.read_text(encoding="utf-8")] == ["errors.py"]
 
 
 @pytest.mark.parametrize("text", ["plain", "zwei\tSpalten\nund Zeilen", "日本 עברית 🤖 é\u0301"])

@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from drawings import PICTURES
 from drawings.control import reaching
+from drawings.front import moving_front
 from drawings.machines import moving_carrier
 
 
@@ -32,5 +33,6 @@ if __name__ == "__main__":
     place.mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         draw(name, place)
+    moving_front(place)
     moving_carrier(place)
     reaching(place)

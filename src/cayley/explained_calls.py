@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from cayley.errors import SignatureError
-from cayley.wording import did_you_mean, misspelt
+from cayley.errors import SignatureError, did_you_mean, misspelt
 from cayley.words import what_it_is_here
 
 Kind = TypeVar("Kind", bound=type)

@@ -36,7 +36,7 @@ class Gauss(OdeSolver):
     def __init__(self, fun: Callable[..., Array], t0: float, y0: Array, t_bound: float, max_step: float = np.inf,
                  rtol: float = 1e-9, atol: float = 1e-10, **_: object) -> None:
         if not np.isfinite(max_step):
-            raise ConventionError('the method "gauss" makes steps of one length: say it, as in max_step=1e-3')
+            raise ConventionError('the method "gauss" takes steps of one length: give it, as max_step=1e-3')
         super().__init__(fun, t0, y0, t_bound, vectorized=False)
         self._step = max_step
         self._length = max_step  # of the last step, less than that where a force jumped

@@ -16,8 +16,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cayley.errors import did_you_mean
 from cayley.explained_calls import explained, may_not_fit, with_explained_calls
-from cayley.wording import did_you_mean
 
 Kind = TypeVar("Kind", bound=type)
 GOES = "goes with version 0.4.0"  # what is deprecated in this version (docs/start/versions.md)

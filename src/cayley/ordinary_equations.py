@@ -13,8 +13,7 @@ import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import CayleyError, SignatureError
-from cayley.wording import did_you_mean
+from cayley.errors import CayleyError, SignatureError, did_you_mean
 
 Rate = Callable[[float, np.ndarray], ArrayLike]
 Status = Literal["finished", "stopped", "failed"]

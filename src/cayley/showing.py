@@ -46,8 +46,7 @@ def escape(text: str) -> str:
 
 def maker(name: str) -> Callable[..., Any]:
     """A function of a layer above that shows what a layer below has found."""
-    found: Callable[..., Any] = getattr(import_module(_MAKERS[name]), name)
-    return found
+    return getattr(import_module(_MAKERS[name]), name)
 
 
 class Pictured:
@@ -61,8 +60,7 @@ class Pictured:
 
     def _picture(self) -> Figure:
         drawn: Any = (getattr(self, "plot", None) or getattr(self, "draw"))()  # noqa: B009 (of the class that is shown)
-        figure: Figure = getattr(drawn, "figure", None) or drawn
-        return figure
+        return getattr(drawn, "figure", None) or drawn
 
     if not TYPE_CHECKING:  # which would then take every name for one of these
 

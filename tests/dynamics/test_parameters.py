@@ -14,7 +14,7 @@ from cayley.errors import CayleyError, ConventionError, ModelError, SingularityE
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint, Rotor
-from cayley.systems.record import Record
+from cayley.systems.layout import Record
 from dynamics.chains import random_chain
 from dynamics.mechanisms import near, random_mechanism
 from model.random_trees import random_configuration

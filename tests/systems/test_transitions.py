@@ -343,7 +343,7 @@ def test_float32_and_threads_find_the_same_impacts():
 def test_what_is_wrong_with_transitions_is_named():
     with pytest.raises(ConventionError, match="one of rising, falling, both, not 'up'"):
         Transition("odd", lambda t, x, u, p: x.x, "up")
-    with pytest.raises(SignatureError, match="speaks of the mode heater = warm; there are heater \\(on, off\\)"):
+    with pytest.raises(SignatureError, match="names the mode heater = warm; there are heater \\(on, off\\)"):
         System("room", state={"T": ""}, modes={"heater": ("on", "off")}, derivative=lambda t, x, u, p: 0.0,
                transitions=[Transition("odd", lambda t, x, u, p: x.T, to={"heater": "warm"})])
     with pytest.raises(SignatureError, match="gives 'hight', which is no block of its state: did you mean 'height'"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from drawings import arms, control, conventions, machines, planning
+from drawings import arms, control, conventions, front, machines, planning
 
 PICTURES: dict[str, Callable[[], Any]] = {
-    made.__name__: made for room in (conventions, arms, machines, control, planning) for made in room.PICTURES}
+    made.__name__: made for room in (front, conventions, arms, machines, control, planning) for made in room.PICTURES}

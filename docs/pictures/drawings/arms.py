@@ -1,4 +1,4 @@
-"""Pictures of arms, on the front page and in the first tutorials."""
+"""Pictures of arms, in the first tutorials."""
 
 from __future__ import annotations
 
@@ -73,32 +73,6 @@ def draft() -> Any:
     return figure
 
 
-def front() -> Any:
-    """A robot in motion, its manipulability and its costs."""
-    figure = plt.figure(figsize=(11, 4.2), layout="constrained")
-    ax = figure.add_subplot(1, 2, 1, projection="3d")
-    ax.view_init(elev=20, azim=-55)
-    ax.set_axis_off()
-    ax.set_box_aspect(None, zoom=1.35)
-    swing = np.linspace([-0.9, -0.2, 0.0, -2.2, 0.0, 2.0, 0.5], [0.9, 0.6, 0.2, -1.5, 0.1, 2.1, 0.5], 6)
-    stick_figure(cy.load("panda").tree, swing, ground=False, labels=False, ax=ax)
-    bars = figure.add_subplot(1, 2, 2)
-    puma = cy.load("puma560")
-    names = [
-        "uicker-kahn", "waters", "hollerbach-3x3", "kane", "featherstone", "luh-walker-paul",
-        "newton-euler-in-model-frames", "newton-euler"]
-    counted = [puma.inverse_dynamics.using(name).operations() for name in names]
-    total = [cost.multiplications + cost.additions for cost in counted]
-    bars.barh(names, total, color=[GREY] * (len(names) - 1) + [BLUE])
-    bars.invert_yaxis()
-    for place, value in enumerate(total):
-        bars.text(value * 1.05, place, str(value), va="center", fontsize=9)
-    bars.set(xscale="log", xlim=(100, 9000), xlabel="multiplications + additions")
-    bars.set_title("inverse dynamics of the PUMA 560, compiled")
-    bars.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
 def growth() -> Any:
     """How generated equations grow with the number of joints, beside what is published."""
     joints = np.arange(1, 9)
@@ -128,4 +102,4 @@ def growth() -> Any:
     return figure
 
 
-PICTURES = (planar_arm, ellipses, fall, draft, front, growth)
+PICTURES = (planar_arm, ellipses, fall, draft, growth)

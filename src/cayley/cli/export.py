@@ -13,9 +13,9 @@ import typer
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load, option
 from cayley.cli.terminal import literal, output, working, write_json
 from cayley.compiler.backends import BACKENDS, backend_named
+from cayley.errors import did_you_mean
 from cayley.exports.layouts import LAYOUTS
 from cayley.exports.named_kernels import FUNCTIONS, OF_A_FRAME, OF_CONSTRAINTS
-from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel

@@ -10,7 +10,7 @@ import typer
 
 from cayley.cli.arguments import number_or_each, numbers, option
 from cayley.compiler.typing import Array
-from cayley.wording import did_you_mean
+from cayley.errors import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.control.laws.table import Law

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cayley.compiler.typing import Array
-from cayley.errors import CayleyError, ModelError
+from cayley.errors import CayleyError, ModelError, did_you_mean
 from cayley.model.formats.files import decoded, read_bytes
-from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.drawing.played import MotionLike
@@ -41,7 +40,7 @@ def read_motion(path: Path, arm: Mechanism) -> MotionLike:
         rows = [row for row in csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
                 if row and not row[0].lstrip().startswith("#")]
     except csv.Error as error:
-        raise ModelError(f"{path} is no table: {error}") from error
+        raise ModelError(f"{path} is not a table: {error}") from error
     return _table(path, rows, arm)
 
 

@@ -64,7 +64,7 @@ def _from_pairs(words: list[str], ground: float, _: float) -> FourBarDesign:
     split = [word.split(":") for word in " ".join(words).replace(",", " ").split()]
     for parts in split:
         if len(parts) != 2:
-            raise typer.BadParameter(f"{':'.join(parts)!r} is no pair INPUT:OUTPUT, as 40deg:70deg",
+            raise typer.BadParameter(f"{':'.join(parts)!r} is not a pair INPUT:OUTPUT, as 40deg:70deg",
                                      param_hint="ANGLES")
     psi = numbers([first for first, _ in split], len(split), "the inputs")
     return function_generator(psi, numbers([last for _, last in split], len(split), "the outputs"), ground=ground)

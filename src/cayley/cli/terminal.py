@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cayley.wording import printable
+from cayley.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

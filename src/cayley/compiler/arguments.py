@@ -13,8 +13,7 @@ from cayley.compiler.signature import Signature, joined_batch
 from cayley.compiler.tracing.graph import Node
 from cayley.compiler.tracing.symbols import Symbols, plain_array
 from cayley.compiler.typing import Scalar
-from cayley.errors import CayleyError, SignatureError, UnsupportedError
-from cayley.wording import MISSPELT, did_you_mean, misspelt
+from cayley.errors import MISSPELT, CayleyError, SignatureError, UnsupportedError, did_you_mean, misspelt
 from cayley.words import what_it_is_here
 
 _OPTIONS = ("axes", "axis", "keepdims", "casting", "order", "subok")

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.errors import SignatureError
-from cayley.wording import shown
+from cayley.errors import SignatureError, shown
 
 Dimension = int | str
 Dimensions = tuple[Dimension, ...]

@@ -30,11 +30,10 @@ from cayley.control.laws.workspace_law import workspace_pd
 from cayley.control.stability.joint_errors import joint_equilibrium, joint_error_model, joint_gains
 from cayley.control.stability.motion_sensitivity import linear_along
 from cayley.control.task_space.task_error import task_map
-from cayley.errors import warn_user
+from cayley.errors import did_you_mean, warn_user
 from cayley.explained_calls import with_explained_calls
 from cayley.model.tree import Tree
 from cayley.systems import System
-from cayley.wording import did_you_mean
 from cayley.words import what_it_is_here
 
 

@@ -15,11 +15,10 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, shown
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems import Block, Port, Record
-from cayley.wording import shown
 
 
 class HasTree(Protocol):

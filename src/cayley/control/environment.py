@@ -19,11 +19,10 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import ArmLike, numbers_of, tree_of
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
-from cayley.errors import GeometryError, SignatureError
+from cayley.errors import GeometryError, SignatureError, shown
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.velocity import twist
 from cayley.systems import Record, System
-from cayley.wording import shown
 
 Gap = Callable[[Array], Scalar]
 

@@ -25,11 +25,10 @@ from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, numbers_of, tree_of
 from cayley.dynamics.rigid_links.drives import DriveSpring, ties
-from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError, shown
 from cayley.model.configuration_space import configuration_step
 from cayley.model.tree import Tree
 from cayley.systems import Block, Port, Record, State, System, Transition, connect
-from cayley.wording import shown
 
 
 def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> System:

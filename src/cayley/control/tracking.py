@@ -21,7 +21,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import numbers_of
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.dynamics.open_tree import TreeMechanics, tree_system
-from cayley.errors import SignatureError, SingularityError
+from cayley.errors import SignatureError, SingularityError, shown
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import difference_kernel
 from cayley.model.configuration_space import configuration_difference
@@ -31,7 +31,6 @@ from cayley.ordinary_equations import IntegrationError, integrate
 from cayley.showing import brief
 from cayley.systems import Record, System
 from cayley.systems.trajectory import Trajectory
-from cayley.wording import shown
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
 Law = Callable[[float, np.ndarray, np.ndarray], Any]

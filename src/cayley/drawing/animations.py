@@ -18,11 +18,10 @@ from cayley.drawing.skeleton import skeleton, stands_on_legs
 from cayley.drawing.solids import Skins, skins
 from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
 from cayley.drawing.views import ViewAxes, view_for, view_of
-from cayley.errors import ConventionError, ModelError, UnsupportedError
+from cayley.errors import ConventionError, ModelError, UnsupportedError, shown
 from cayley.extras import optional_imports
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 with optional_imports():
     import matplotlib.pyplot as plt

@@ -10,12 +10,11 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.skeleton import configurations
 from cayley.dynamics.open_tree import TreeConfigurations
-from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.errors import ModelError, SignatureError, UnsupportedError, shown
 from cayley.model.configuration_space import configuration_difference, configuration_step
 from cayley.model.tree import Tree
 from cayley.simulation.mechanism_motion import MechanismMotion
 from cayley.systems.trajectory import Trajectory
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

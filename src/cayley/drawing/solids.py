@@ -18,11 +18,10 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing import solids
 from cayley.drawing.canvas import GREY
-from cayley.errors import UnsupportedError, warn_user
+from cayley.errors import UnsupportedError, did_you_mean, warn_user
 from cayley.extras import optional_imports
 from cayley.model.joint_kinds import plane_across
 from cayley.shapes import Surfaces, shapes_of
-from cayley.wording import did_you_mean
 
 with optional_imports():
     from matplotlib.colors import to_rgb

@@ -24,13 +24,12 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_ma
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, shown
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief, shown_briefly
-from cayley.wording import shown
 
 
 def inverse_dynamics_without_velocities(links: Links, q: Array, qd: Array, qdd: Array) -> Array:

@@ -25,7 +25,7 @@ from cayley.geometry.spatial import cross_with_force, force_cross, force_transfo
 
 def velocity_forces(links: Links, q: Array, qd: Array) -> Array:
     """V (nv): what keeps the velocities `qd` as they are, without gravity."""
-    return newton_euler.inverse_dynamics(_weightless(links), q, qd, np.zeros(links.nv))
+    return newton_euler.inverse_dynamics(replace(links, gravity=np.zeros(3)), q, qd, np.zeros(links.nv))
 
 
 def velocity_coefficients(links: Links, q: Array) -> Array:
@@ -66,10 +66,6 @@ def coriolis_matrix(links: Links, q: Array, qd: Array) -> Array:
             I[link.parent] = I[link.parent] + X @ I[number] @ X.T
             B[link.parent] = B[link.parent] + X @ B[number] @ X.T
     return np.array(C).reshape(links.nv, links.nv)
-
-
-def _weightless(links: Links) -> Links:
-    return replace(links, gravity=np.zeros(3))
 
 
 def _fill(C: list[list[Any]], links: Links, q: Array, number: int, rates: list[Any], I: Array, B: Array) -> None:

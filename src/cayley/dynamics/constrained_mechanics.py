@@ -39,7 +39,7 @@ from cayley.kinematics.constraints.structure import ConstraintStructure, constra
 from cayley.kinematics.constraints.turned_loops import ConstraintRows, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
+from cayley.systems.layout import Record
 
 _ROUNDS = 3  # of Newton's method: what one step leaves is small already, and each makes it smaller by that
 _SMALL = 6  # rows: so few are factored anew after the first round, where they are nearly closed; more only once

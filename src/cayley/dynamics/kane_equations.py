@@ -33,14 +33,13 @@ from cayley.dynamics.inverse.newton_euler import movements, own_load
 from cayley.dynamics.rigid_links import drives, energies
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.errors import ConventionError, SingularityError, UnsupportedError
+from cayley.errors import ConventionError, SingularityError, UnsupportedError, shown
 from cayley.kinematics.frame_kernels import sized, sized_kernel
 from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables, task_jacobian
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.configuration_space import moving_joints
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
-from cayley.wording import shown
 
 Speeds = Callable[[Array], Any]
 

@@ -46,8 +46,8 @@ from cayley.model.configurations import check_configuration, normalized, quatern
 from cayley.model.constraints import check_independent
 from cayley.model.parameters import chosen_parameters
 from cayley.model.tree import Tree
+from cayley.systems.layout import Record
 from cayley.systems.ports import Block, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 
 

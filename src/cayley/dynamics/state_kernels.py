@@ -103,8 +103,7 @@ def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
 
 
 class Quantity(NamedTuple):
-    """A quantity of the state: its shapes, the text `(tree, links, q, ...)`, a sentence for docstrings, and the unit.
-    """
+    """A quantity of the state: its shapes, text `(tree, links, q, ...)`, sentence for docstrings, and unit."""
 
     signature: str
     text: Callable[..., Scalar]

@@ -17,14 +17,12 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.open_tree import TreeConfigurations, TreeMechanics
-from cayley.errors import ConventionError, ModelError
+from cayley.errors import ConventionError, ModelError, did_you_mean, shown
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
-from cayley.wording import did_you_mean, shown
 
 MODE = "constraints"
 _OPEN = 1e-5  # of a row, in radians and parts of the machine: open by more, it cannot begin to hold; float32 locates so
@@ -94,7 +92,7 @@ def _check(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Sequence[Swi
                                   f"whose guard is a function (t, x, u, p), not by {shown(switch)}")
         for word in (switch.start, switch.to):
             if word not in sets:
-                raise ConventionError(f"switch {switch.name!r} speaks of the constraints {word!r} of {tree.name}"
+                raise ConventionError(f"switch {switch.name!r} names the constraints {word!r} of {tree.name}"
                                       f"{did_you_mean(word, list(sets))}")
     known = [each.name for each in (*tree.loops, *tree.constraints)]
     for word, names in sets.items():

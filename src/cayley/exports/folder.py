@@ -11,12 +11,11 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.precision import PRECISION, dtype_name
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.typing import ArrayLike, DTypeLike
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, did_you_mean, shown
 from cayley.exports.layouts import LAYOUTS, FolderLayout, Library
 from cayley.exports.vectors import made_part
 from cayley.model.tree import Tree
 from cayley.systems.system import System
-from cayley.wording import did_you_mean, shown
 
 _OF_CMAKE = ("test", "all", "install", "clean", "help", "package", "edit_cache", "rebuild_cache", "check", "m", "c")
 _ENDINGS = ("", "_init", "_step", "_state", "_batch", "_check", "_vectors", "_report", "_compare", "_turn")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from cayley.errors import printable
 from cayley.exports.check_text import check_text, vectors_text
-from cayley.wording import printable
 
 if TYPE_CHECKING:
     from cayley.exports.vectors import TestedFunction

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from cayley.errors import SignatureError
-from cayley.wording import did_you_mean, shown
+from cayley.errors import SignatureError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
@@ -53,7 +52,7 @@ def kernel_named(arm: ExportedMechanism, words: str) -> tuple[str, Kernel]:
     function = function.strip().replace("-", "_")
     if function not in FUNCTIONS:
         advice = did_you_mean(function, FUNCTIONS, otherwise=f"; there are {', '.join(FUNCTIONS)}")
-        raise SignatureError(f"{shown(words)} is no function of {arm.name}{advice}")
+        raise SignatureError(f"{shown(words)} is not a function of {arm.name}{advice}")
     if function in OF_CONSTRAINTS and not arm.tree.is_constrained:
         raise SignatureError(f"{shown(words)}: {arm.name} has no constraints, no loops and no mimic joints")
     if function not in OF_A_FRAME:

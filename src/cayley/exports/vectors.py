@@ -17,11 +17,10 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.precision import dtype_name
 from cayley.compiler.tracing.program import Program, Variable
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, shown
 from cayley.kinematics.loops.closing import random_closed_configuration
 from cayley.model.tree import Tree
 from cayley.systems.system import System
-from cayley.wording import shown
 
 PERIOD = 1e-3  # of laws [s]
 _CONFIGURATIONS = ("q", "target")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import CayleyError, GeometryError, SignatureError
-from cayley.wording import shown
+from cayley.errors import CayleyError, GeometryError, SignatureError, shown
 
 TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
 """How far numbers of these types may be from a unit length, from orthogonal, skew or symmetric; 1e-8 for all other
@@ -16,8 +16,7 @@ types.
 
 It is one number for every check, so that what one check admits no other refuses. What makes a rotation of parameters
 (an axis, a quaternion, a spinor) divides their rest away, so that it gives a rotation to the last digit; what composes
-adds the defects of its factors.
-"""
+adds the defects of its factors."""
 
 
 def tolerance_of(values: ArrayLike | None, tolerance: float | None = None) -> float:
@@ -33,6 +32,12 @@ def rounding_of(values: ArrayLike) -> float:
 def above_rounding(tolerance: float, *data: ArrayLike) -> float:
     """A relative tolerance, or 16 times the rounding of the coarsest of the numbers where that is more."""
     return max(tolerance, *(16 * rounding_of(each) for each in data))
+
+
+def least_exact(n: int, *data: ArrayLike) -> float:
+    """Singular values of matrices of n columns up to this are zero beside the largest, for the coarsest of the given
+    numbers."""
+    return max(least_singular(n, float_array(each).dtype, exact=True) for each in data)
 
 
 def digits_of(values: ArrayLike, tolerance: float | None = None) -> float:

@@ -37,8 +37,7 @@ _UNITS = {
 
 
 def sized(tree: Tree, signature: str) -> str:
-    """A signature in which q and v stand for the sizes of configuration and velocity, with the numbers of a mechanism.
-    """
+    """A signature with q and v for the sizes of configuration and velocity, with the numbers of a mechanism."""
     return re.sub(r"\b[qv]\b", lambda letter: str(tree.nq if letter[0] == "q" else tree.nv), signature)
 
 

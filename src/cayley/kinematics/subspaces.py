@@ -15,7 +15,7 @@ import numpy as np
 from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
-from cayley.geometry.batch import above_rounding, first_failure, float_array, place
+from cayley.geometry.batch import above_rounding, first_failure, least_exact, place
 from cayley.showing import brief
 
 _AGREEMENT = 1e-10  # of what is asked for, and 1000 times that
@@ -108,8 +108,7 @@ def subspaces(J: ArrayLike, *, tolerance: float | None = None) -> Subspaces:
 
 def rank_tolerance(tolerance: float | None, n: int, *data: ArrayLike) -> float:
     """The asked tolerance of Jacobians of n columns, or what the coarsest of the numbers deserve."""
-    return max(least_singular(n), *[least_singular(n, float_array(each).dtype, exact=True) for each in data]
-               ) if tolerance is None else tolerance
+    return max(least_singular(n), least_exact(n, *data)) if tolerance is None else tolerance
 
 
 def agreement(tolerance: float | None, *data: ArrayLike) -> float:

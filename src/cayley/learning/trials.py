@@ -14,14 +14,12 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, did_you_mean, shown
 from cayley.systems.arguments import given_inputs
-from cayley.systems.layout import State, mode_number
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State, mode_number
 from cayley.systems.rollouts.rollout import Rollout
 from cayley.systems.system import System
 from cayley.systems.text_kernels import dependence, text_kernel
-from cayley.wording import did_you_mean, shown
 
 Start = Callable[[Array], Mapping[str, ArrayLike]]
 
@@ -67,7 +65,7 @@ class Trials(HoldsFunctions):
         others = [name for name in self.example if name not in (*system.blocks, *system.modes, *system.parameters)]
         if others:
             known = [*system.blocks, *system.modes, *system.parameters]
-            raise SignatureError(f"`start` gives {others[0]!r}, which is no state or parameter of {system.name}"
+            raise SignatureError(f"`start` gives {others[0]!r}, which is not a state or parameter of {system.name}"
                                  + did_you_mean(others[0], known, otherwise=f"; it has {_all(known)}"))
         system.layout.given({n: value for n, value in self.example.items() if n not in system.parameters})
         self._rollout  # noqa: B018 (a method that is not known is told now)
@@ -89,7 +87,7 @@ class Trials(HoldsFunctions):
         try:
             given = self._begun(np.full(self.draws, 0.5))
         except IndexError as error:
-            raise SignatureError(f"`start` asks for more random numbers than its draws, {self.draws}") from error
+            raise SignatureError(f"`start` takes more random numbers than its {self.draws} draws") from error
         return {name: np.asarray(value, float) for name, value in given.items()}
 
     def _begun(self, u: Array) -> dict[str, Any]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError, SignatureError, did_you_mean
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
-from cayley.wording import did_you_mean
 
 Result = TypeVar("Result")
 

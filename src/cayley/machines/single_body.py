@@ -26,9 +26,8 @@ from cayley.geometry.inertia.tensors import check_invertible_inertia
 from cayley.geometry.inertia.thrusters import check_thrusters
 from cayley.geometry.manifolds import UNIT_QUATERNION
 from cayley.geometry.rotations.quaternion import rotate_by_quaternion
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block
-from cayley.systems.record import Record
 from cayley.systems.system import System
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import TraceError
+from cayley.errors import TraceError, did_you_mean
 from cayley.explained_calls import explained, with_explained_calls
 from cayley.lazy_names import with_former_names
 from cayley.mechanism.changes import Changes
@@ -29,7 +29,6 @@ from cayley.model.constraint_kinds import Constraint
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.physical_bodies import check_possible, warn_of_impossible
 from cayley.model.tree import GRAVITY, Tree
-from cayley.wording import did_you_mean
 from cayley.words import what_it_is_here, with_other_names
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)

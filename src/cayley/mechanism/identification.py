@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 class Identification(Room):
-    """Models that are linear in the inertial parameters of a mechanism, and sensitivities of forces to each parameter.
-    """
+    """Models that are linear in the inertial parameters of a mechanism, and the sensitivity of forces to each."""
 
     linear_model = forwarded(lambda: functions.linear_model)
 

@@ -84,8 +84,7 @@ class Output(Rooms):
         >>> cy.load("planar2r").report(payload=1.5)
         <report of planar2r: a notebook shows it, save("report.html") writes it>
         """
-        made: ReportPage = maker("report")(self, motion=motion, payload=payload, frame=frame, effort=effort, law=law)
-        return made
+        return maker("report")(self, motion=motion, payload=payload, frame=frame, effort=effort, law=law)
 
     def summary(self) -> Report:
         """Summary that prints as text: bodies, joints, limits, masses, mobility of a mechanism with constraints, and
@@ -139,13 +138,11 @@ class Output(Rooms):
         """Show a motion, the run of a simulation, a planned motion, or a pair (times, configurations): as a page that
         plays it in 3-D (.html), as a moving picture (.gif, or .mp4 where ffmpeg is installed), or without a path in a
         notebook; see `cayley.studio.animate`."""
-        shown: Path | Player = maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
-                                                ground=ground, shapes=shapes, size=size)
-        return shown
+        return maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
+                                ground=ground, shapes=shapes, size=size)
 
     def view(self, *, host: str = "127.0.0.1", port: int | None = None) -> LiveView:
         """Open the robot live in a browser: sliders, a gizmo, ellipsoids, playback of motions, simulation, plots. `view
         = arm.view(); view.show(motion)`; a notebook shows the page, `view.open()` opens it in a browser. It needs viser
         (the extra `studio`) but no network; see `cayley.studio.live.View`."""
-        made: LiveView = maker("View")(self, host=host, port=port)
-        return made
+        return maker("View")(self, host=host, port=port)

@@ -8,8 +8,8 @@ from functools import cached_property, wraps
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar, cast, overload
 
+from cayley.errors import did_you_mean
 from cayley.explained_calls import CallError, explanation, unexplained, with_explained_calls
-from cayley.wording import did_you_mean
 from cayley.words import also_called, what_it_is_here, with_other_names
 
 if TYPE_CHECKING:

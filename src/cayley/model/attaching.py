@@ -8,13 +8,12 @@ from dataclasses import fields, replace
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, UnsupportedError
+from cayley.errors import ModelError, UnsupportedError, shown
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
 from cayley.model.physical_bodies import check_possible
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 
 def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None = None, motion: JointKind | None = None,

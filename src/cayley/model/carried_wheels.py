@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.model.constraint_kinds import Constraint, RollerWheel, Wheel
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
-from cayley.wording import shown
 
 _ACROSS = (0.0, 1.0, 0.0)
 

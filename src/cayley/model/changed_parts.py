@@ -9,13 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from cayley.compiler.typing import ArrayLike
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean, shown
 from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Joint, Limits, Rotor
 from cayley.model.physical_bodies import check_possible
 from cayley.model.rotor import Friction
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean, shown
 
 
 def with_body(tree: Tree, body: str, *, mass: float | None = None, center: ArrayLike | None = None,

@@ -8,12 +8,11 @@ from operator import index
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import GeometryError, ModelError, SignatureError
+from cayley.errors import GeometryError, ModelError, SignatureError, shown
 from cayley.geometry.batch import first_failure, numbers, place
 from cayley.model.constraints import check_independent
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 _HALF_RANGES = {"m": 1.0, "rad": np.pi, "": 1.0}  # what is taken where there are no limits: 1 m, half a turn
 

@@ -7,8 +7,7 @@ import numpy as np
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.tracing.symbols import Symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError
-from cayley.wording import shown
+from cayley.errors import ModelError, shown
 
 LARGEST = 1e30  # nothing in a robot has this size in SI units
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.geometry.pose import Pose
 from cayley.model.configurations import check_configuration
 from cayley.model.joint_kinds import JointKind
@@ -21,7 +21,6 @@ from cayley.model.named_configurations import coordinates_by_joint
 from cayley.model.parts import Joint, Limits, Locked, Rotor
 from cayley.model.rotor import Friction
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 _SAME = 1e-9  # [rad, m]: so near must a mimic joint be to where the other takes it
 JointNames = str | Sequence[str]

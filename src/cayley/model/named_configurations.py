@@ -11,11 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean, printable, shown
 from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.model.parts import NamedConfiguration
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean, printable, shown
 
 CoordinatesByJoint = tuple[tuple[str, tuple[float, ...]], ...]
 

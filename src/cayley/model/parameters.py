@@ -28,11 +28,10 @@ import numpy as np
 from cayley.compiler.tracing.nominal_values import in_general_position, is_symbolic
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, did_you_mean
 from cayley.model.parts import Body, BodyByMoments, Frame, Friction, Joint, Rotor
 from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 _AXES = "xyz"
 _TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")

@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
@@ -19,7 +19,6 @@ from cayley.model.joint_kinds import JointKind, check_motion
 from cayley.model.rotor import Friction, Rotor
 from cayley.model.spring_kinds import SpringKind
 from cayley.showing import brief
-from cayley.wording import shown
 
 NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
@@ -61,8 +60,7 @@ def _exact(pose: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Body(Immutable):
-    """A rigid body. Its mass properties may be unknown: then `mass` is None, and dynamics raise an error that names it.
-    """
+    """A rigid body. Its mass properties may be unknown: `mass` is None, and dynamics raise an error that names it."""
 
     name: str
     mass: float | None = None  # [kg]

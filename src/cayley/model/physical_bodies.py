@@ -43,19 +43,20 @@ def check_possible(*bodies: Body) -> None:
 
     >>> check_possible(Body("load", 2.0, inertia=np.diag([1.0, 1.0, 3.0])))
     Traceback (most recent call last):
-    cayley.errors.ModelError: no body can be as 'load': the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by ...
+    cayley.errors.ModelError: no rigid body has the mass properties of 'load': the triangle inequality fails: I3 ...
     """
     for body in bodies:
         wrong = impossibilities(body)
         if wrong:
-            raise ModelError(f"no body can be as {body.name!r}: {'; '.join(wrong)}. Moments of inertia are about the "
-                             "centre of mass, in kg m^2; geometry.inertia.nearest_physical_inertia offers a repair")
+            raise ModelError(f"no rigid body has the mass properties of {body.name!r}: {'; '.join(wrong)}. Moments of "
+                             "inertia are about the centre of mass, in kg m^2; "
+                             "geometry.inertia.nearest_physical_inertia offers a repair")
 
 
 def warn_of_impossible(bodies: Iterable[Body], source: str) -> None:
     """Give a `ModelWarning` that names the bodies whose mass properties no rigid body can have."""
     wrong = [f"{body.name!r}: {'; '.join(found)}" for body in bodies if (found := impossibilities(body))]
     if wrong:
-        warn_user(f"{source}: no body can be as {', nor '.join(wrong)}. The numbers are used as given; "
-                  f"with_body(name, inertia=...) changes them, and geometry.inertia.nearest_physical_inertia "
-                  f"suggests a repair")
+        warn_user(f"{source}: no rigid body has the mass properties of {', nor '.join(wrong)}. The numbers are used as "
+                  "given; with_body(name, inertia=...) changes them, and geometry.inertia.nearest_physical_inertia "
+                  "suggests a repair")

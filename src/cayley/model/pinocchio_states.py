@@ -12,10 +12,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.errors import ModelError, SignatureError, UnsupportedError, did_you_mean
 from cayley.geometry.batch import numbers
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 _SCALAR_FIRST = (3, 0, 1, 2)  # of (x, y, z, w)
 _SCALAR_LAST = (1, 2, 3, 0)  # of (w, x, y, z)

@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
+from cayley.errors import printable
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.findings import Remark, grouped
 from cayley.model.masses import IDLE, gravity_is_idle, rigid_groups, unknown_masses
@@ -23,7 +24,6 @@ from cayley.model.spring_kinds import SpringKind
 from cayley.model.tree import Tree
 from cayley.showing import html_table
 from cayley.tabulated import Tabulated, plain
-from cayley.wording import printable
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -9,11 +9,10 @@ import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.geometry.batch import tolerance_of
 from cayley.model.finite import check_finite, frozen
 from cayley.model.winding import Winding
-from cayley.wording import shown
 
 Rows = tuple[tuple[float, ...], ...]
 _AGREES = 1e-9  # of a spin inertia that is given twice

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError
+from cayley.errors import ModelError, commands_terminal, did_you_mean, shown
 from cayley.explained_calls import with_explained_calls
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
@@ -24,7 +24,6 @@ from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mi
 from cayley.model.physical_bodies import check_possible
 from cayley.model.spring_kinds import LinearSpring, SpringKind
 from cayley.model.winding import Winding
-from cayley.wording import commands_terminal, did_you_mean, shown
 from cayley.words import what_it_is_here
 
 GRAVITY = (0.0, 0.0, -9.81)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Real
 
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.model.finite import check_finite
-from cayley.wording import shown
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.graph import Node
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import PlanningError, SignatureError
+from cayley.errors import PlanningError, SignatureError, shown
 from cayley.geometry.batch import numbers
 from cayley.showing import Pictured, shown_briefly, shown_once
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -322,7 +321,7 @@ def positive_seconds(value: float) -> float:
     """How long something takes."""
     found = numbers(value, "seconds")
     if found.ndim or not 0.0 < found < np.inf:
-        raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {shown(value)}")
+        raise PlanningError(f"a motion must take a time > 0 [s], not {shown(value)}")
     return float(found)
 
 

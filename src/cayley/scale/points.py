@@ -16,8 +16,7 @@ import numpy as np
 from cayley.compiler.algebras.lazy_arrays import is_lazy
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError, SignatureError
-from cayley.wording import shown
+from cayley.errors import ConventionError, SignatureError, shown
 
 Columns = dict[str, Array]
 Draw = Callable[[np.random.Generator, int], Mapping[str, ArrayLike]]

@@ -16,14 +16,13 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, SignatureError, did_you_mean, shown
 from cayley.progress import PatientBar
 from cayley.scale.points import Columns, Points, digest, points_of, whole_number
 from cayley.scale.reductions import Reduction
 from cayley.scale.store import Store, StorePlan, opened
 from cayley.scale.tasks import Workers, check_workers, done, is_elsewhere, tasks_of
 from cayley.systems.trajectory import Trajectory
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files

@@ -10,11 +10,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.inverse.external_loads import base_inputs
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.model.tree import Tree
 from cayley.systems import System
 from cayley.systems.adaptive.driving import DrivingLaw
-from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
 Function: TypeAlias = Kernel | Callable[[Any, Any, Any], Any]  # of (t, q, qd)

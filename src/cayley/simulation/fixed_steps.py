@@ -35,7 +35,7 @@ from cayley.model.tree import Tree
 from cayley.simulation.variational import variational
 from cayley.systems.fixed_steps.methods import EXPLICIT, IMPLICIT
 from cayley.systems.friction_and_stops import FrictionAndStops, Stop
-from cayley.systems.record import Record
+from cayley.systems.layout import Record
 from cayley.systems.system import System
 
 METHODS = (*EXPLICIT, *IMPLICIT, "variational")

@@ -38,7 +38,7 @@ def closed_outcome(tree: Tree, t: Array, q: Array, status: str, message: str) ->
         return status, message + next(filter(None, (near_singularity(tree, times[at], q[at]) for at in before)), "")
     if status not in ("finished", "not converged"):
         return status, message
-    left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *_time(tree, t)))
+    left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *([t] if tree.is_timed else [])))
     wide = np.argwhere(left.max(-1, initial=0.0) > tolerance_of(q))
     if not len(wide):
         return status, message
@@ -57,10 +57,6 @@ def _last_number(q: Array) -> tuple[int, ...]:
         return (*[0] * (q.ndim - 2), q.shape[-2] - 1)
     trajectory = tuple(broken[0])
     return (*trajectory, max(int(np.argmin(fine[trajectory])) - 1, 0))
-
-
-def _time(tree: Tree, t: Array) -> tuple[Array, ...]:
-    return (t,) if tree.is_timed else ()
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, give
         raise SignatureError(f"the controller takes the parameters {', '.join(wanted) or 'none'}; given were "
                              f"{', '.join(given) or 'none'}")
     if period is not None and not (period > 0 and law is not None):
-        raise ConventionError("control_period is a positive time, and goes with a controller")
+        raise ConventionError("control_period must be a positive time [s], given together with a controller")
     if law is None:
         return np.zeros(tree.nv) if tau is None else tau
     text, own = law.text, {k: np.asarray(v, dtype=float) for k, v in given.items()}
@@ -114,8 +114,7 @@ def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, give
 
 def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mapping[str, Wrench],
                period: float | None) -> Driving:
-    """The loop of a mechanism and a law that is a system, with what drives its inputs, and the parameters of the law.
-    """
+    """The loop of a mechanism and a law that is a system, with what drives its inputs, and the law's parameters."""
     loop = connect(arm, law if period is None else digital(law, period, at_once=True))
     values = {name: partial(_of_joints, value) if callable(value) else value
               for name, value in {**acting, **{n: v for n, v in given.items() if n in loop.inputs}}.items()}

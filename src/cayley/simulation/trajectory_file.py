@@ -32,8 +32,7 @@ _OWN = {"t": (), "work": (), "kinetic": (), "potential": (), "momentum": (6,), "
 
 
 def save_trajectory(trajectory: Trajectory, path: str | Path) -> Path:
-    """Write the file, whole or not at all; the suffix .npz is added if it is missing. The log of a batch is left out.
-    """
+    """Write the file, whole or not at all; a missing suffix .npz is added. The log of a batch is left out."""
     system = trajectory.system
     arrays: dict[str, Array] = {"t": trajectory.t, "work": trajectory.work}
     if trajectory.mechanism is not None:

@@ -131,8 +131,7 @@ def _moved(tree: Tree, parts: Parts, q: Array, nu: Array, turns: list[CayleyTurn
 
 
 def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
-    """One look: at the start for the momentum, at the midpoint for the velocities, at the end for the velocity there.
-    """
+    """One look: at the start for the momentum, at the midpoint for velocities, at the end for the velocity there."""
     flow, h, row = stage
     q = point.x.q
     tree = mechanics.tree

@@ -10,13 +10,12 @@ import numpy as np
 
 from cayley.drawing import animate as write_pictures
 from cayley.drawing.played import MotionLike, played
-from cayley.errors import ConventionError, ModelError
+from cayley.errors import ConventionError, ModelError, shown
 from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
 from cayley.showing import PAGES, Player
 from cayley.studio.report import STEP, facts_html, motion_data, page_html, page_place, player, template
 from cayley.studio.scene import embedded, scene_parts
-from cayley.wording import shown
 
 _PICTURES = (".gif", ".mp4")
 

@@ -14,13 +14,12 @@ from cayley.control.targets import Aim, JointAim
 from cayley.drawing.played import MotionLike
 from cayley.drawing.skeleton import resting
 from cayley.dynamics.payload_capacity import effort_limits
-from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError, shown
 from cayley.mechanism import Mechanism
 from cayley.planning import cubic_spline
 from cayley.planning.motion import Motion
 from cayley.simulation import Trajectory
 from cayley.systems import System
-from cayley.wording import shown
 
 _FEWEST = 4  # points of a motion that ends without a knot
 

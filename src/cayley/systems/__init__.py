@@ -2,9 +2,8 @@
 
 from cayley.geometry.manifolds import UNIT_QUATERNION, Manifold
 from cayley.systems.joining.connect import HasSystem, connect, feedback, series
-from cayley.systems.layout import State, StateLike
+from cayley.systems.layout import Record, State, StateLike
 from cayley.systems.ports import Block, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 

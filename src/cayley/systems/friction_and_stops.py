@@ -17,8 +17,7 @@ from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import SignatureError
 
 if TYPE_CHECKING:
-    from cayley.systems.layout import Layout, State
-    from cayley.systems.record import Record
+    from cayley.systems.layout import Layout, Record, State
 
 REST_SPEED = 1e-4  # rad/s, m/s: a joint that leaves a stop slower than this rests there
 TOUCHING = 1e-12  # rad, m

@@ -1,11 +1,11 @@
-"""The state of a system as one vector: where the blocks are, and how they move together.
+"""Named values that texts are given, and the state of a system as one vector: where its blocks are, how they move.
 
 The vector holds the coordinates of all blocks, each flattened, and then the number of each mode; leading axes are
 those of batches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -20,11 +20,61 @@ from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, check_known
 from cayley.systems.ports import Block
-from cayley.systems.record import Record
 
 Blocks: TypeAlias = dict[str, np.ndarray]  # a state by the names of its blocks
+
+
+class NoSuchValue(SignatureError, AttributeError):
+    """A name that is none of a record's, asked for as an attribute: `hasattr` says no."""
+
+
+class Record:
+    """Values by name, as attributes (`x.current`) or by index (`x["motor.current"]`), in the order of their layout.
+
+    >>> u = Record("inputs of motor", {"voltage": 12.0})
+    >>> u.voltage, list(u)
+    (12.0, ['voltage'])
+    >>> u.volts
+    Traceback (most recent call last):
+    cayley.systems.layout.NoSuchValue: the inputs of motor have no 'volts': did you mean 'voltage'?
+    """
+
+    def __init__(self, whose: str, values: Mapping[str, Any]) -> None:
+        self._whose = whose
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._values:
+            check_known([name], self._values, f"the {self._whose} have no", "there are")
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Array:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except SignatureError as missing:
+            raise NoSuchValue(*missing.args) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"<{self._whose}: {', '.join(f'{name} = {value}' for name, value in self._values.items())}>"
+
+    def replaced(self, values: Mapping[str, Any]) -> Record:
+        """The same with some values changed."""
+        return Record(self._whose, self._values | dict(values))
+
+
 # Blocks and modes by name, a mode by its word or number; or just the one block
-StateLike: TypeAlias = Mapping[str, ArrayLike | str] | Record | ArrayLike  # modes are said by their words
+StateLike: TypeAlias = Mapping[str, ArrayLike | str] | Record | ArrayLike
 
 
 class State(Record):
@@ -185,8 +235,8 @@ class Layout:
         block = self.blocks[name]
         values: Array = given if is_on_gpu(given) else rollout_numbers(given, name)  # type: ignore[assignment]
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
-            raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape "
-                                 f"{_batched(block.shape)}, not {values.dtype} of {values.shape}")
+            raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape ("
+                                 f"{', '.join(['...', *map(str, block.shape)])}), not {values.dtype} of {values.shape}")
         if not is_on_gpu(given):  # where nothing is looked at
             block.manifold.check(values, f"{name!r} of {self.whose}")
         return values if values.dtype.kind == "f" else values.astype(float)
@@ -223,7 +273,3 @@ def mode_number(modes: Mapping[str, tuple[str, ...]], mode: str, word: str) -> i
     if word not in modes[mode]:
         raise SignatureError(f"the mode {mode!r} is one of {', '.join(modes[mode])}, not {word!r}")
     return modes[mode].index(word)
-
-
-def _batched(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(['...', *map(str, shape)])})"

@@ -14,8 +14,7 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.showing import shown_briefly
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import State, StateLike
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State, StateLike
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.explained_calls import with_explained_calls
 from cayley.geometry.manifolds import VECTOR, Manifold, Shape
-from cayley.wording import shown
 
 
 @with_explained_calls

@@ -13,8 +13,7 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.systems.layout import Layout, State
-from cayley.systems.record import Record
+from cayley.systems.layout import Layout, Record, State
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 

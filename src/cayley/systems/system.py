@@ -16,13 +16,11 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
-from cayley.errors import SignatureError, UnsupportedError, check_known
+from cayley.errors import SignatureError, UnsupportedError, check_known, did_you_mean, shown
 from cayley.explained_calls import with_explained_calls
-from cayley.systems.layout import Layout, State, StateLike
+from cayley.systems.layout import Layout, Record, State, StateLike
 from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
-from cayley.systems.record import Record
 from cayley.systems.transitions import Transition
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

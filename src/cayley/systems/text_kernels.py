@@ -13,8 +13,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.tracing import dependence as traced
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 
 Shapes = Mapping[str, tuple[int, ...]]

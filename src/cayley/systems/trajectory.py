@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError, did_you_mean
 from cayley.explained_calls import with_explained_calls
 from cayley.lazy_names import former_names
 from cayley.showing import Pictured, Player, maker
@@ -22,7 +22,6 @@ from cayley.systems.system import System
 from cayley.systems.text_kernels import energy_kernel, output_kernel
 from cayley.systems.trajectory_parts import Balance, JointNames, Log, Occurrence, named_columns
 from cayley.tabulated import Tabulated, batch_columns, plain
-from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -179,8 +178,7 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
             raise UnsupportedError(f"{self.system.name} has no {what} of joints: its state has no block `q` that is "
                                    "the configuration of a mechanism; of a file `Trajectory.load(path, system)` "
                                    "knows it")
-        found: JointNames = maker("mechanism_motion")(tree)
-        return found
+        return maker("mechanism_motion")(tree)
 
     @cached_property
     def balance(self) -> Balance:
@@ -303,29 +301,25 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     def save(self, path: str | Path) -> Path:
         """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON, nothing
         pickled."""
-        written: Path = maker("save_trajectory")(self, path)
-        return written
+        return maker("save_trajectory")(self, path)
 
     @staticmethod
     def load(path: str | Path, tree: object = None) -> Trajectory:
         """Read what `save` wrote. With the tree of the mechanism, or the system, everything can be asked again."""
-        read: Trajectory = maker("load_trajectory")(path, tree)
-        return read
+        return maker("load_trajectory")(path, tree)
 
     def plot(self, names: Iterable[str] | None = None, *, joints: str | Sequence[str] | None = None,
              figsize: tuple[float, float] | None = None) -> Figure:
         """A Matplotlib figure of blocks, modes and outputs, or of those that are named; of a mechanism, of coordinates,
         velocities, forces and energy, all or those of some `joints`."""
-        drawn: Figure = maker("plot_trajectory")(self, names, joints, figsize)
-        return drawn
+        return maker("plot_trajectory")(self, names, joints, figsize)
 
     def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
         """A picture of the mechanism at several instants [s], or at a number of evenly spaced ones: the last in full
         colour, earlier ones paler. Axes of Matplotlib."""
-        drawn: Axes = maker("draw_instants")(*maker("moving_part")(self), times, frames=frames, labels=labels,
-                                             ground=ground, trail=trail, ax=ax)
-        return drawn
+        return maker("draw_instants")(*maker("moving_part")(self), times, frames=frames, labels=labels,
+                                      ground=ground, trail=trail, ax=ax)
 
     @overload
     def animate(self, path: None = None, *, speed: float = 1.0) -> Player: ...
@@ -340,9 +334,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
                 shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
         """Show the mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif, or .mp4
         where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`."""
-        shown: Path | Player = maker("animate")(*maker("moving_part")(self), path, speed=speed, frames=frames,
-                                                trail=trail, ground=ground, shapes=shapes, size=size)
-        return shown
+        return maker("animate")(*maker("moving_part")(self), path, speed=speed, frames=frames,
+                                trail=trail, ground=ground, shapes=shapes, size=size)
 
     def to_columns(self) -> dict[str, Array]:
         """A row a sample: its time, the blocks of the state, modes in words, inputs, outputs and work; of a batch, the

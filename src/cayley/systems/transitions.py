@@ -55,5 +55,5 @@ class Transition(HoldsFunctions):
             for mode, word in modes.items():
                 if mode not in layout.modes or word not in layout.modes[mode]:
                     known = ", ".join(f"{name} ({', '.join(words)})" for name, words in layout.modes.items())
-                    raise SignatureError(f"transition {self.name!r} of {layout.whose} speaks of the mode {mode} = "
+                    raise SignatureError(f"transition {self.name!r} of {layout.whose} names the mode {mode} = "
                                          f"{word}; there are {known or 'none'}")

@@ -155,8 +155,7 @@ def _write_casadi(scalars: list[Any], shape: Shape, batch: Shape = ()) -> Scalar
 CASADI = Algebra("CasADi", _Package("casadi", "casadi"), lambda value: package("casadi").DM(value), _read_casadi,
                  _write_casadi)
 """CasADi's SX or MX (DM where nothing is symbolic). A vector is a column, an array of more than two axes an object
-array of scalars. CasADi's minimum and maximum are C's: of a number and a NaN they give the number.
-"""
+array of scalars. CasADi's minimum and maximum are C's: of a number and a NaN they give the number."""
 
 
 # mpmath

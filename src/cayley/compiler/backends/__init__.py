@@ -8,8 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cayley.errors import UnsupportedError
-from cayley.wording import did_you_mean
+from cayley.errors import UnsupportedError, did_you_mean
 
 if TYPE_CHECKING:
     from cayley.compiler.backends.protocol import Backend

@@ -18,9 +18,8 @@ from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program, Variable
-from cayley.errors import UnsupportedError
+from cayley.errors import UnsupportedError, printable
 from cayley.extras import optional_imports
-from cayley.wording import printable
 
 _KINDS = {"double": "kind(1.0d0)", "float": "kind(1.0)"}
 _LONGEST = 100  # characters of a line

@@ -69,7 +69,7 @@ def _turn(dialect: Dialect, turn: Program, loop: Loop, state: Sequence[str], tex
 
 
 def _shared(results: Sequence[Node], early: Mapping[int, Node]) -> list[Node]:
-    """What is computed for the stop and used for results."""
+    """Values that are computed for the stop and used for results."""
     late = [n for n in ancestors(results) if n.index not in early]
     wanted = {a.index: a for n in late for a in n.args} | {r.index: r for r in results}
     return [n for k, n in sorted(wanted.items()) if k in early and n.args and n.op != "call"]

@@ -16,9 +16,8 @@ from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dia
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, FOR_PARAMETERS, free_prefix, identifier
 from cayley.compiler.tracing.program import Program, Variable
-from cayley.errors import UnsupportedError
+from cayley.errors import UnsupportedError, printable
 from cayley.showing import html_text
-from cayley.wording import printable
 
 _INDENT = "    "
 _LONGEST_LINE = 110

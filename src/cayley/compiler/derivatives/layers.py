@@ -12,8 +12,7 @@ import numpy as np
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
-from cayley.errors import SignatureError
-from cayley.wording import did_you_mean
+from cayley.errors import SignatureError, did_you_mean
 
 Shape = tuple[int, ...]
 

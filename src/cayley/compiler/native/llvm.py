@@ -32,8 +32,7 @@ _UNSORTED = ' "tune-cpu"="generic"'
 """
 MOST_INLINED = 100
 """Elementary functions up to which each is written out where it is used; of more, each kind is a function that is
-called.
-"""
+called."""
 
 
 class Core:

@@ -16,8 +16,7 @@ import numpy as np
 
 from cayley.compiler.arguments import called
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.errors import SignatureError
-from cayley.wording import shown
+from cayley.errors import SignatureError, shown
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

@@ -46,7 +46,7 @@ def brought_near(program: Program, has_ended: Scalar, iterations: int, tolerance
     def step(turn: Turn) -> Turn:
         after = advanced(program, turn.at)
         is_finite = reduce(operator.and_, [abs(x) < np.inf for x in _scalars(after)])
-        goes = is_finite & ~_has_ended(program, turn.at, _DEEPER * tolerance)
+        goes = is_finite & ~_has_ended(program, turn.at, tolerance if program.cones else _DEEPER * tolerance)
         return Turn(_where(goes, after, turn.at), turn.steps + chosen(goes, 1.0, 0.0), chosen(goes, 0.0, 1.0))
 
     found = repeat(step, Turn(start(program), 0.0, has_ended), iterations,

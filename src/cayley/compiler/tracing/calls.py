@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -23,10 +23,12 @@ SMALLEST_CALLED = 200
 
 
 class Callee:
-    """A program that is called. Equal programs are equal callees."""
+    """A program that is called. Equal programs are equal callees. That `is_step` of an iteration is called even where
+    its last bit is seen."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, is_step: bool = False) -> None:
         self.program = program
+        self.is_step = is_step
         self._others: dict[Any, Any] = {}
 
     @property
@@ -37,7 +39,7 @@ class Callee:
     """How often the program is evaluated in a call."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Callee, (self.program,)
+        return partial(Callee, is_step=self.is_step), (self.program,)
 
     @property
     def sizes(self) -> list[int]:
@@ -61,7 +63,8 @@ class Callee:
     def is_opened(self, often: int, seen: bool) -> bool:
         """True if a program that calls it so often is better with it written out, or must be, as its last bit is seen.
         """
-        return often == 1 or seen or len(self.program.nodes) - sum(self.sizes) < SMALLEST_CALLED
+        is_seen = seen and not self.is_step
+        return often == 1 or is_seen or len(self.program.nodes) - sum(self.sizes) < SMALLEST_CALLED
 
     def first(self, place: int) -> int:
         """The first result that is the same as this one."""

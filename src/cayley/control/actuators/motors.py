@@ -29,13 +29,12 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.rigid_links.drives import viscous_frictions
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError, SignatureError, shown
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.systems import Block, Record, State, System
 from cayley.systems.ports import PortLike
-from cayley.wording import shown
 
 _MAY_BE_ZERO = ("inductance", "back_emf")
 

@@ -15,9 +15,8 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import finite_or, limits_of
 from cayley.control.signals import within
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.systems import System, connect
-from cayley.wording import shown
 
 Compensator: TypeAlias = System | Callable[..., Array]
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import ArmLike, finite_or, numbers_of, positive_gains_of, tree_for
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, SignatureError, did_you_mean, shown
 from cayley.systems import Port, Record, System
-from cayley.wording import did_you_mean, shown
 
 WORDS = {"NB": -1.0, "NM": -0.5, "ZE": 0.0, "PM": 0.5, "PB": 1.0}
 """Negative big, negative medium, zero, positive medium, positive big."""

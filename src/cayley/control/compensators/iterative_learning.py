@@ -24,14 +24,13 @@ from cayley.control.arms import ArmLike, gains_of, limits_of, tree_for
 from cayley.control.signals import within
 from cayley.control.targets import motion_target
 from cayley.dynamics.open_tree import TreeMechanics, tree_system
-from cayley.errors import SignatureError, SingularityError
+from cayley.errors import SignatureError, SingularityError, shown
 from cayley.extras import optional_imports
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.showing import Pictured, shown_briefly, shown_once
 from cayley.systems import HasSystem, System, connect
 from cayley.systems.rollouts.rollout import Rollout
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,9 +15,8 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import ArmLike, finite_or, law_ports, limits_of, numbers_of, positive_gains_of, tree_for
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.systems import Block, Record, State, System
-from cayley.wording import shown
 
 
 def radial_basis_network(arm: ArmLike, centers: ArrayLike, width: float, rate: ArrayLike, slope: ArrayLike, *,

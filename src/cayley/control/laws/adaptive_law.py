@@ -28,10 +28,9 @@ from cayley.control.laws.passivity_law import (
     unknown_parameters,
 )
 from cayley.control.signals import is_within, within
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.planning.motion import Motion
 from cayley.systems import Block, Record, State, System
-from cayley.wording import shown
 
 _WHAT = "adaptive control"
 

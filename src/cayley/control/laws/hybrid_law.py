@@ -15,9 +15,8 @@ from cayley.control.arms import ArmLike, gains_of, integral_action
 from cayley.control.laws.force_law import force_error
 from cayley.control.task_space.task_dynamics import AXES, Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import FrameTask
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.systems import Record, State, System
-from cayley.wording import shown
 
 
 def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike, kd: ArrayLike, kf: ArrayLike,

@@ -23,13 +23,12 @@ from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import ArmLike, finite_or, integral_action, law_ports, numbers_of, positive_gains_of, tree_of
 from cayley.control.tracking import Weights, linear_at, regulator_gain, weight_matrix
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
-from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.errors import SignatureError, SingularityError, UnsupportedError, shown
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.systems import Record, State, System
-from cayley.wording import shown
 
 _STILL = 1e-8  # of the largest force: what an undriven joint may need to stay
 

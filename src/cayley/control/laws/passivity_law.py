@@ -32,11 +32,10 @@ from cayley.dynamics.rigid_links.links import ROOT
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moved
 from cayley.dynamics.state_kernels import kinetic_energy_kernel
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, did_you_mean
 from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree
 from cayley.systems import Record, System
-from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.dynamics.identification import RegressorModel

@@ -25,12 +25,11 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.errors import ModelError, SignatureError, UnreachableError
+from cayley.errors import ModelError, SignatureError, UnreachableError, shown
 from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel
 from cayley.machines.rolling.steered_path import SteeredProgram
 from cayley.model.tree import Tree
 from cayley.planning.tool_motions.mobile_tasks import PlatformTask
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)

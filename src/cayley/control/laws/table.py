@@ -14,12 +14,11 @@ from functools import cached_property, wraps
 from types import MethodType
 from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, did_you_mean, shown
 from cayley.explained_calls import explained, unexplained
 from cayley.kinematics.mechanism_kernel import mechanism_in_words, units_of
 from cayley.model.tree import Tree
 from cayley.systems import System
-from cayley.wording import did_you_mean, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")

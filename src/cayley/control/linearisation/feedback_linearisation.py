@@ -32,13 +32,12 @@ from cayley.dynamics.elastic_drives.motor_motion import (
 )
 from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.systems import Block, Port, Record, System
 from cayley.systems.ports import PortLike
-from cayley.wording import shown
 
 _WHAT = "feedback linearisation"
 _TARGET = ("target", "target_qd", "target_qdd", "target_jerk", "target_snap")

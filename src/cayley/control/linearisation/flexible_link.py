@@ -17,10 +17,9 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError, SignatureError, shown
 from cayley.geometry.vector_fields.output_degrees import Linearisability, linearisability
 from cayley.systems import Block, Record, System, Transition
-from cayley.wording import shown
 
 _CHART_ENDS = 2.0  # c at which the chart about the next half-turn takes over, where its own c is -1/2
 

@@ -13,9 +13,8 @@ import numpy as np
 from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, did_you_mean
 from cayley.systems import HasSystem, System
-from cayley.wording import did_you_mean
 
 _AFFINE = 1e-9  # of the largest entry
 _SPREAD = 0.5  # of states and inputs at which it is tried

@@ -20,12 +20,11 @@ from cayley.compiler.typing import Array, is_finite_number
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, error_dynamics
 from cayley.control.stability.invariant_sets import CandidateLike, LyapunovCandidate, candidate
 from cayley.control.stability.linear_stability import lyapunov_matrix, of_error_dynamics
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, did_you_mean, shown
 from cayley.extras import optional_imports
 from cayley.progress import PatientBar
 from cayley.showing import Pictured, brief, shown_once
 from cayley.systems import StateLike
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

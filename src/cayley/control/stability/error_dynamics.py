@@ -27,12 +27,11 @@ from cayley.compiler.operations import CALLS, OPERATIONS
 from cayley.compiler.tracing.graph import ancestors
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError, shown
 from cayley.extras import optional_imports
 from cayley.showing import brief
 from cayley.systems import HasSystem, StateLike, System
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from sympy import Expr, Symbol

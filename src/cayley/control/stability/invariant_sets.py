@@ -20,9 +20,8 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.error_dynamics import ErrorDynamics, in_symbols, is_smooth
 from cayley.control.stability.linear_stability import Finding, Nature, Outcome, Scope, Verdict, of_error_dynamics
 from cayley.control.stability.signs import UNDECIDED, PolynomialSign, polynomial_sign, real_zeros
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, did_you_mean, shown
 from cayley.extras import optional_imports
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from sympy import Expr

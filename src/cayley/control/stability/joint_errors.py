@@ -21,9 +21,8 @@ from cayley.control.arms import ArmLike, gains_of, tree_of
 from cayley.control.stability.linear_model import LinearModel
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.state_kernels import gravity_forces_kernel
-from cayley.errors import SignatureError, SingularityError, UnreachableError
+from cayley.errors import SignatureError, SingularityError, UnreachableError, shown
 from cayley.showing import brief
-from cayley.wording import shown
 
 
 class JointGains(NamedTuple):

@@ -16,10 +16,9 @@ from scipy.linalg import eigvals, expm
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.signals import check_sampling
 from cayley.dynamics.linearised.state_space import StateSpace
-from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError, did_you_mean, shown
 from cayley.showing import brief
 from cayley.systems import HasSystem, Port, StateLike, System
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.control.stability.single_loops import Bode, RootLocus

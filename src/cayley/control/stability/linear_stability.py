@@ -32,11 +32,10 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, Values, displaced
 from cayley.control.stability.signs import definiteness
 from cayley.dynamics.linearised.state_space import StateSpace
-from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.errors import SignatureError, SingularityError, UnsupportedError, shown
 from cayley.extras import optional_imports
 from cayley.showing import brief
 from cayley.systems import StateLike
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from sympy import Poly

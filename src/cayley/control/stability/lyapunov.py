@@ -22,10 +22,9 @@ from cayley.control.stability.error_dynamics import Dynamics, Values, error_dyna
 from cayley.control.stability.invariant_sets import CandidateLike, LyapunovCandidate, candidate
 from cayley.control.stability.linear_stability import Finding, Verdict
 from cayley.control.stability.signs import definiteness
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.progress import PatientBar
 from cayley.systems import StateLike
-from cayley.wording import shown
 
 _ROUNDING = 1e-10  # of the terms of V': less counts as zero
 _FAR = 10.0 ** np.arange(1, 9)  # times the region: how far rays are followed

@@ -23,7 +23,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace, turning_of_perturbations
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, shown
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.kinematics.constraints.rows import residual_kernel
@@ -32,7 +32,6 @@ from cayley.model.constraints import check_independent
 from cayley.model.parameters import Parameters
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)

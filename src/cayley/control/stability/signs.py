@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.extras import optional_imports
 from cayley.showing import shown_briefly
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from sympy import Expr, Poly, Symbol

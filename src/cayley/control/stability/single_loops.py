@@ -20,10 +20,9 @@ from scipy.linalg import eigvals
 from scipy.optimize import brentq, linear_sum_assignment
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError, SingularityError
+from cayley.errors import SignatureError, SingularityError, shown
 from cayley.extras import optional_imports
 from cayley.showing import Pictured, brief, shown_once
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -32,7 +32,7 @@ from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.dynamics.state_kernels import bias_forces_kernel
-from cayley.errors import GeometryError, SignatureError, SingularityError, UnsupportedError
+from cayley.errors import GeometryError, SignatureError, SingularityError, UnsupportedError, did_you_mean, shown
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
@@ -42,7 +42,6 @@ from cayley.model.configurations import random_configuration
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.systems import Port, Record
-from cayley.wording import did_you_mean, shown
 
 _IMMOVABLE = 1e-12  # [1/kg, 1/(kg m^2)]: what counts as the lightness of rows that no joint moves
 

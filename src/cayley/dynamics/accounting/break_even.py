@@ -22,9 +22,8 @@ from cayley.dynamics.accounting.forward_tables import by_parts, count_forward_dy
 from cayley.dynamics.forward import articulated_bodies, composite_bodies, conjugate_gradients, generalized_links
 from cayley.dynamics.rigid_links.links import Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, did_you_mean
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 
 def _conjugate_gradients(links: Links, q: Array, qd: Array, tau: Array) -> Array:

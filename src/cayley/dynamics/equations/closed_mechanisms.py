@@ -30,11 +30,10 @@ from cayley.dynamics.equations.result import (
 )
 from cayley.dynamics.equations.trigonometric_sums import TooLong
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, UnsupportedError, did_you_mean
 from cayley.extras import optional_imports
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 with optional_imports():
     import sympy

@@ -46,8 +46,7 @@ class InertiaRegularity:
 
     regular: Array
     """(...) of truth values: where False, `forward_dynamics` and all that needs the inverse of the inertia matrix is
-    NaN.
-    """
+    NaN."""
     reasons: Array
     """(...) of sentences, empty where regular."""
 
@@ -123,8 +122,7 @@ def explanation(tree: Tree) -> Callable[..., None] | None:
 
 
 def why_singular(tree: Tree, q: ArrayLike) -> str | None:
-    """Why the inertia matrix at `q` (nq) cannot be inverted, in a sentence that names what is to blame; None if it can.
-    """
+    """The reason why the inertia matrix at `q` (nq) cannot be inverted, with what is to blame; None if it can."""
     q = np.asarray(q, dtype=float)
     if always_regular(tree) and np.isfinite(q).all():
         return None
@@ -140,8 +138,7 @@ def check_definite(tree: Tree, M: Array) -> None:
 
 
 def _why_not_definite(tree: Tree, M: Array) -> str | None:
-    """Rows and columns are scaled to a diagonal of ones before, so that masses of very different sizes are no reason.
-    """
+    """Rows and columns are scaled to a diagonal of ones, so that masses of very different sizes are no reason."""
     if not np.isfinite(M).all():
         return f"the inertia matrix of {tree.name} is not finite"
     if are_definite(M):

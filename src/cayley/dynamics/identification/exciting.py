@@ -96,7 +96,7 @@ class ExcitingTrajectory:
 
 def condition_of(base: BaseParameters, trajectory: FourierTrajectory, samples: int = 200) -> float:
     """The condition number of the base parameters' regressor along a trajectory."""
-    return float(np.linalg.cond(_rows(base, trajectory, samples)))
+    return float(np.linalg.cond(base.regressor(*trajectory.sampled(samples)).reshape(-1, base.size)))
 
 
 def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics: int = 5,
@@ -270,7 +270,3 @@ class _Series:
         place = _MARGIN * np.tanh(x[:, -1]) / 2  # from -1/2 to 1/2 of the spare room
         center = (self.limits.lower + self.limits.upper - scale * (high + low)) / 2 + place * spare
         return FourierTrajectory(a * scale[:, None], b * scale[:, None], center, self.period)
-
-
-def _rows(base: BaseParameters, trajectory: FourierTrajectory, samples: int) -> Array:
-    return base.regressor(*trajectory.sampled(samples)).reshape(-1, base.size)

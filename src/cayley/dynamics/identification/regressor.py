@@ -30,6 +30,7 @@ from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.geometry.pose import Pose
+from cayley.geometry.tensors.cross import skew
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -75,13 +76,9 @@ def _block(links: Links, number: int, movement: Movement, q: Array) -> Array:
             rows[row] = force[None]
         f = link.inwards(f, q)
         n = link.inwards(n, q)
-        n = n + _hat(link.offset(q)) @ f
+        n = n + skew(link.offset(q)) @ f
         number = link.parent
     return np.concatenate(rows)
-
-
-def _hat(x: Array) -> Array:
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 @dataclass(frozen=True, eq=False)

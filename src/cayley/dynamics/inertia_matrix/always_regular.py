@@ -58,8 +58,7 @@ def _is_physical(body: LinkMoments) -> bool:
 
 
 def _least_pivots(motion: JointKind, body: LinkMoments, rotors: Array) -> Array:
-    """For each velocity of a joint the inertia (nv) that is left of its link's own when its other velocities give way.
-    """
+    """The inertia (nv) that is left to each velocity of a joint by its own link when its other velocities give way."""
     S = motion.subspace(motion.neutral)
     I = spatial_inertia(body.mass, body.first, body.inertia)
     # S turns with q, S^T S does not: at least the least eigenvalue of I, in one unit, for each

@@ -64,8 +64,7 @@ def kalman_filter(links: Links, q: Array, rotors: float = 0.0, *, regular: bool 
 
 
 def factor(found: Filter) -> Array:
-    """F = 1 + H Psi L (n, n): column k is the gain of link k, carried inwards by the transitions and seen by the axes.
-    """
+    """F = 1 + H Psi L (n, n): column k is the gain of link k, carried inwards by transitions and seen by the axes."""
     n = len(found.h)
     rows: list[list[Any]] = [[float(i == k) for k in range(n)] for i in range(n)]
     for k in range(1, n):

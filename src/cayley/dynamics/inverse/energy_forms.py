@@ -19,10 +19,9 @@ from cayley.dynamics.inverse.newton_euler import movements
 from cayley.dynamics.mechanics.lagrange import gibbs_appell_forces, nielsen_forces, tzenov_forces
 from cayley.dynamics.rigid_links.energies import lagrangian
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, UnsupportedError, did_you_mean
 from cayley.kinematics.jacobians.general_jacobian import on_its_own_variables
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 Form = Callable[..., Array]  # of links, q, qd and qdd
 

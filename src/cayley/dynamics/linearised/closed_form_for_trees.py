@@ -229,7 +229,7 @@ def offset_rate(link: Link, w: Array, q: Array, qd: Array) -> Array:
 
 def _own_rates(moments: LinkMoments, w: Array) -> MomentRates:
     _, u, J = moments
-    turning = _cross_columns(w, J)
+    turning = np.stack([np.cross(w, column) for column in J.T], axis=1)
     return MomentRates(np.cross(w, u), turning + turning.T, np.trace(J) * w - J @ w)
 
 
@@ -239,7 +239,3 @@ def _shifted(link: Link, rates: MomentRates, body: LinkMoments, s: Array, ds: Ar
     crossed = np.outer(U + body.mass * s, ds) + np.outer(dU, s)
     return MomentRates(dU + body.mass * ds, link.inwards_both(rates.dJ, q) + crossed + crossed.T,
                  link.inwards(rates.h, q) + np.cross(s, dU + body.mass * ds) + np.cross(U, ds))
-
-
-def _cross_columns(w: Array, T: Array) -> Array:
-    return np.stack([np.cross(w, column) for column in T.T], axis=1)

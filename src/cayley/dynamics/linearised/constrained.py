@@ -39,7 +39,7 @@ from cayley.dynamics.linearised.kernels import Linearize, default_method, sensit
 from cayley.dynamics.linearised.state_space import Linearisation
 from cayley.dynamics.mechanics.constrained import block_inverse, block_inverse_of_rank
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, UnsupportedError, did_you_mean
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
@@ -50,7 +50,6 @@ from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 from cayley.showing import brief, shown_briefly
-from cayley.wording import did_you_mean
 
 _KEPT = 1e-7  # beside the largest of its kind: what is left open of constraints that are kept
 

@@ -27,9 +27,8 @@ from cayley.compiler.solving.rounding import Scale, least_singular, rank_of, rel
 from cayley.compiler.solving.singular_vectors import singular_vectors
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
-from cayley.errors import ConventionError, SingularityError
+from cayley.errors import ConventionError, SingularityError, did_you_mean
 from cayley.showing import shown_briefly
-from cayley.wording import did_you_mean
 
 _AGREED = 1e-7  # of the largest term of the rows: what rounding leaves of those that agree, through such values
 
@@ -135,7 +134,7 @@ def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Seque
     N, c = basis_of_coordinates(A, drift, independent)
     pdd = ldl_solve(N.T @ M @ N, N.T @ (f - M @ c))
     qdd = N @ pdd + c
-    found = ConstrainedMotion(qdd, _multipliers_of(M, f, A, qdd))
+    found = ConstrainedMotion(qdd, ldl_solve(A @ A.T, A @ (f - M @ qdd)))
     if scale is None:
         return found
     others = [k for k in range(len(M)) if k not in set(independent)]
@@ -243,10 +242,6 @@ def check_independent(A: Array, independent: Sequence[int], names: Sequence[str]
         raise SingularityError(
             f"the coordinates {chosen} do not determine the others at this state (a dead centre): choose "
             "other independent coordinates, or the augmented form")
-
-
-def _multipliers_of(M: Array, f: Array, A: Array, qdd: Array) -> Array:
-    return ldl_solve(A @ A.T, A @ (f - M @ qdd))
 
 
 FORMULATIONS: dict[str, Callable[..., ConstrainedMotion]] = {

@@ -26,6 +26,7 @@ from cayley.compiler.algebras.packages import MPMATH
 from cayley.compiler.algebras.protocol import package
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import CayleyError, SignatureError
 from cayley.showing import brief
@@ -135,7 +136,7 @@ class Potential(HoldsFunctions):
             H = self.hessian(q)
             if np.linalg.norm(slope) <= 1e-15 * scale or not np.isfinite(H).all():
                 break
-            q = q - np.linalg.lstsq(H, slope, rcond=1e-12)[0]
+            q = q - np.linalg.lstsq(H, slope, rcond=least_singular(len(q)))[0]
         return q if np.linalg.norm(self.gradient(q)) <= 1e-9 * self._curvature_around(q) else None
 
     def _curvature_around(self, q: Array) -> float:

@@ -20,13 +20,12 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.structure import echelon
 from cayley.dynamics.nonholonomic.accessibility import accessibility, accessibility_of_frame
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
-from cayley.errors import ModelError, UnsupportedError
+from cayley.errors import ModelError, UnsupportedError, shown
 from cayley.kinematics.constraints.rows import jacobian_kernel
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.wording import shown
 
 _TRUE = 1e-7  # slopes along a motion below this part of the gradient are rounding
 _SPREAD = 0.7  # of the configurations looked at

@@ -24,9 +24,8 @@ from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.identification.structure import independent_columns
-from cayley.errors import ConventionError, SingularityError
+from cayley.errors import ConventionError, SingularityError, shown
 from cayley.geometry.vector_fields.fields import nearby
-from cayley.wording import shown
 
 _BESIDE = 8  # configurations at which it is looked beside those given
 _WELL = 10.0  # by how much directions may be longer than at the best of them
@@ -85,8 +84,7 @@ class MovingFrame(HoldsFunctions):
         A = self.matrix(q)
         B = self.inverse(q)
         by_q = jacobian(A, q)  # i, s, l
-        found = [B.T @ (slopes - slopes.T) @ B for slopes in by_q]
-        return np.stack(found, axis=1)
+        return np.stack([B.T @ (slopes - slopes.T) @ B for slopes in by_q], axis=1)
 
     @cached_property
     def pseudo_velocities(self) -> Kernel:

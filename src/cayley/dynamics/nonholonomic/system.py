@@ -34,8 +34,7 @@ from cayley.compiler.typing import Array, Result
 from cayley.dynamics.mechanics.constrained import augmented
 from cayley.dynamics.mechanics.lagrange import Function, LagrangeSystem, Terms, lagrange_system
 from cayley.dynamics.nonholonomic.moving_frame import Forms, MovingFrame
-from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
-from cayley.wording import shown
+from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError, shown
 
 if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.printed_equations import HamelEquations

@@ -265,8 +265,7 @@ def at_child(wrench: Array, pose: Pose) -> Array:
 
 
 def joined_moments(tree: Tree, group: tuple[int, ...]) -> LinkMoments:
-    """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants.
-    """
+    """The moments of a group of bodies that fixed joints hold together, in the frame of its first body: constants."""
     places = {group[0]: HERE}
     total = NOTHING
     for body in group:

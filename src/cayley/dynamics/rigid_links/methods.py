@@ -1,5 +1,4 @@
-"""Functions of a mechanism that several published methods compute: the kernel of the default, and the others by name.
-"""
+"""Functions of a mechanism that several published methods compute: a kernel of the default, and others by name."""
 
 from __future__ import annotations
 
@@ -11,11 +10,10 @@ from typing import Any, NamedTuple, Self
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Result
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, did_you_mean
 from cayley.explained_calls import with_explained_calls
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 
 class Method(NamedTuple):
@@ -72,8 +70,7 @@ class KernelWithMethods(MechanismKernel[Result]):
     _made_by: Callable[[Tree], KernelWithMethods[Result]]
 
     def using(self, method: str) -> MethodKernel[Result]:
-        """The kernel of a method by its name; made once. The names are `methods`; it has the `with_inputs` of this one.
-        """
+        """The kernel of one of the `methods` by its name, with the `with_inputs` of this one; made once."""
         self.check_method(method)
         made = kept(self, method, lambda: self._make(method))
         made.whole = self

@@ -47,8 +47,7 @@ class PlanarRotation(NamedTuple):
         return np.array([[T[0, 0], xy, xz], [xy, T[1, 1] - spread, turned], [xz, turned, T[2, 2] + spread]])
 
     def _mixed(self, a: Scalar, b: Scalar, ab: Scalar) -> tuple[Any, Any]:
-        """The product of inertia after the turn of [[a, ab], [ab, b]], and what the first moment gives to the second.
-        """
+        """The product of inertia of [[a, ab], [ab, b]] after the turn, and what the first moment gives the second."""
         c = self.c
         s = self.s
         d = a - b

@@ -38,8 +38,7 @@ def insertion(link: Link) -> Array:
 
 
 def pseudo_inertia(moments: LinkMoments) -> Array:
-    """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1).
-    """
+    """J (4, 4): Euler tensor, first moment and mass about the link's origin; its last column is m (r; 1)."""
     first = moments.first[:, None]
     return np.block([[moments.second, first], [first.T, np.array([[moments.mass]])]])  # (5.2.3b), (3.15)
 

@@ -34,8 +34,7 @@ class Consistency:
     """Of the inertia about the centre of mass, ascending [kg m^2]; NaN if the tensor is not finite."""
     triangle_slack: float
     """I1 + I2 - I3 of the principal moments [kg m^2]: negative if they break the triangle inequality, zero for flat
-    bodies.
-    """
+    bodies."""
 
     __repr__ = brief
 

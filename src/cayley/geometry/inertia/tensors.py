@@ -139,7 +139,7 @@ def check_invertible_inertia(I: Array, *_: object) -> None:
 
 @kernel("(3,3)->(3,3)", check=check_invertible_inertia)
 def inverse_inertia(I: Array) -> Array:
-    """I^-1 [1/(kg m^2)] of an inertia tensor, by its minors. A singular one is refused, and one that no body has.
+    """I^-1 [1/(kg m^2)] of an inertia tensor, by its minors. A singular one, and one that no body has, raise an error.
 
     >>> inverse_inertia(np.diag([2.0, 4.0, 5.0])).diagonal()
     array([0.5 , 0.25, 0.2 ])
@@ -169,8 +169,7 @@ class PrincipalInertia:
     """Principal moments [kg m^2], ascending, (..., 3)."""
     axes: Array
     """Unit vectors along the principal axes as columns, (..., 3, 3), right-handed: a rotation from principal to given
-    axes.
-    """
+    axes."""
 
     __repr__ = brief
 

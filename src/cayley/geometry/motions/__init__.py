@@ -1,5 +1,4 @@
-"""Motions: poses, displacements, screws, lines, dual numbers and quaternions, twists and wrenches, the universal joint.
-"""
+"""Motions: poses, displacements, screws, lines, dual numbers and quaternions, twists, wrenches, universal joints."""
 
 from cayley.geometry import part_names
 

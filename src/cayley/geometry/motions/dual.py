@@ -191,8 +191,7 @@ def dual_dot(a: Dual, b: Dual) -> Dual:
 
 
 def dual_cross(a: Dual, b: Dual) -> Dual:
-    """The vector product of dual vectors; for two lines, the common perpendicular times the sine of their dual angle.
-    """
+    """The vector product of dual vectors; of two lines, the common perpendicular times the sine of the dual angle."""
     return Dual(np.cross(a.real, b.real), np.cross(a.real, b.dual) + np.cross(a.dual, b.real))
 
 

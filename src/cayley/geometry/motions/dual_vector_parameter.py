@@ -95,11 +95,8 @@ def compose_dual_vector_parameters(a: Array, b: Array) -> Array:
     array([[0. , 0. , 0.5],
            [1. , 0.5, 0. ]])
     """
-    return _compose(Dual(a[0], a[1]), Dual(b[0], b[1])).stacked()
-
-
-def _compose(a: Dual, b: Dual) -> Dual:
-    return (a + b + dual_cross(a, b)) / (1 - dual_dot(a, b))
+    first, second = Dual(a[0], a[1]), Dual(b[0], b[1])
+    return ((first + second + dual_cross(first, second)) / (1 - dual_dot(first, second))).stacked()
 
 
 # Chains of joints

@@ -103,8 +103,7 @@ class FirstLevel:
 
     pairs: Array
     """(k, 2): (x, z), by ascending x; k is 6 in general, fewer if an eigenvector has no second component, 2 if x is
-    free.
-    """
+    free."""
     residual: float
     """The largest |b12|, |b13| over the pairs, relative to the largest entry of the matrix."""
     skipped: bool

@@ -39,8 +39,7 @@ from cayley.geometry.tensors.cross import hat, vee
 
 THINNEST = 1e-8
 """A set whose second extent is below this part of its first is a line (float32: 3e-4): half of the digits would be
-lost.
-"""
+lost."""
 
 
 def _thinnest(points: ArrayLike) -> float:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.errors import GeometryError
-from cayley.wording import shown
+from cayley.errors import GeometryError, shown
 
 
 @dataclass(frozen=True)

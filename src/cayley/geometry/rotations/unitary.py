@@ -97,8 +97,7 @@ hermitian_from_vector = formula("hermitian_from_vector", "(3)->(2,2,2)",
 
 
 def check_traceless_hermitian(X: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless X = X^+ and tr X = 0 for every matrix (2, 2, 2) of the batch, relative to its size.
-    """
+    """Raise `GeometryError` unless X = X^+ and tr X = 0 for every matrix (2, 2, 2) of a batch, relative to its size."""
     X = shaped(X, (2, 2, 2), "a complex 2x2 matrix", ", the last axis (real, imaginary)")
     vector = np.stack([X[..., 0, 1, 0], X[..., 1, 0, 1], X[..., 0, 0, 0]], axis=-1)
     rebuilt = np.einsum("...k,kabc->...abc", vector, PAULI)

@@ -215,14 +215,11 @@ def _chain(cs: Array) -> tuple[Array, Scalar]:
     Only what grows long is scaled: short numbers stay exact, and so does w = 0."""
     total, terms = np.array([1.0, 0.0, 0.0, 0.0]), 1.0
     for c in cs:
-        h, sizes = _product(total, _tamed(homogeneous_from_vector_parameter(c)))
+        next_h = homogeneous_from_vector_parameter(c)
+        h, sizes = _product(total, shrinking(largest_component(next_h)) * next_h)
         scale = shrinking(largest_component(h))
         total, terms = scale * h, scale * sizes
     return total, terms
-
-
-def _tamed(h: Array) -> Array:
-    return shrinking(largest_component(h)) * h
 
 
 def _check_chain(cs: Array) -> None:

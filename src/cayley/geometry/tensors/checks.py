@@ -82,8 +82,7 @@ def _refuse(defect: Array, array: Array, problem: str, advice: str) -> None:
 
 
 def unit_vectors(frame: ArrayLike | None) -> Array:
-    """The columns of a frame (n, n), which have to be unit vectors at right angles; those of space, if none is given.
-    """
+    """The columns of a frame (n, n), which must be unit vectors at right angles; those of space if none is given."""
     if frame is None:
         return np.eye(3)
     e = check_square(frame).astype(float)

@@ -24,9 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.batch import above_rounding, digits_of
+from cayley.geometry.batch import least_exact
 from cayley.geometry.tensors.checks import (
     check_change_of_frame,
     check_orthogonal,
@@ -67,24 +68,24 @@ def tensor_of_map(action: Callable[[Array], Array], frame: Array | None = None) 
     defect = np.abs(action(e @ mixture) - images @ mixture).max()
     if not defect <= 1e-9 * (1 + np.abs(images).max()):
         raise GeometryError(
-            f"the map is not linear, so it is no tensor: T(a + b) and T(a) + T(b) differ by {defect:.3g}")
+            f"the map is not linear, so it is not a tensor: T(a + b) and T(a) + T(b) differ by {defect:.3g}")
     return e.T @ images
 
 
 def tensor_rank(T: Array, *, tolerance: float | None = None) -> int | Array:
-    """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): what its singular values leave above
-    `tolerance` (1e-12, and 5e-4 for float32) times the largest. Leading axes are a batch.
+    """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): of its singular values that are more
+    than `tolerance` times the largest, by default the rounding of its numbers. Leading axes are a batch.
 
     >>> tensor_rank(np.outer([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]))
     1
     """
-    tolerance = digits_of(T, tolerance)
+    given = T
     T = np.asarray(T, dtype=float)
     if T.ndim < 2 or not np.isfinite(T).all():
         raise GeometryError(f"a tensor has finite components, shape (..., n, n): the rank of shape {T.shape}"
                             f"{'' if np.isfinite(T).all() else ' with NaN or infinity'} is not known")
-    sizes = np.linalg.svd(T, compute_uv=False)
-    found = np.sum(sizes > tolerance * sizes[..., :1], axis=-1)
+    n = T.shape[-1]
+    found = relative_rank(T, tolerance=least_exact(n, given) if tolerance is None else tolerance)
     return int(found) if found.ndim == 0 else found
 
 
@@ -173,10 +174,8 @@ def minimal_dyads(T: ArrayLike, *, tolerance: float | None = None) -> Dyads:
     >>> len(found.antecedents), found.tensor.round(12)[1] + 0.0
     (1, array([0., 0., 4.]))
     """
-    tolerance = digits_of(T, tolerance)
-    T = _one(T)
-    rank = int(tensor_rank(T, tolerance=tolerance))
-    U, values, V = np.linalg.svd(T)
+    U, values, V = np.linalg.svd(_one(T))
+    rank = int(tensor_rank(np.asarray(T), tolerance=tolerance))
     return Dyads(U[:, :rank].T, values[:rank, None] * V[:rank])
 
 
@@ -217,13 +216,11 @@ def _one(T: ArrayLike) -> Array:
 
 def _independent(vectors: ArrayLike, n: int, called: str) -> Array:
     """The chosen vectors as an array (k, n)."""
-    dependent = above_rounding(1e-12, vectors)
     chosen = np.asarray(vectors, dtype=float)
     if chosen.ndim != 2 or chosen.shape[1] != n or not np.isfinite(chosen).all():
         raise GeometryError(f"the {called} must be finite vectors, shape (k, {n}), not {chosen.shape}")
-    sizes = np.linalg.svd(chosen / np.linalg.norm(chosen, axis=1, keepdims=True).clip(np.finfo(float).tiny),
-                          compute_uv=False)
-    if len(chosen) > n or (len(chosen) and not sizes[-1] > dependent * sizes[0]):
+    unit = chosen / np.linalg.norm(chosen, axis=1, keepdims=True).clip(np.finfo(float).tiny)
+    if relative_rank(unit, tolerance=least_exact(n, vectors)) < len(chosen):
         raise GeometryError(f"the {called} depend on each other: choose at most {n} vectors of which none is a sum of "
                             "multiples of the others")
     return chosen

@@ -18,7 +18,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.batch import above_rounding, float_array, tolerance_of
+from cayley.geometry.batch import above_rounding, float_array, least_exact, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric, check_unit_vector, refuse_where
 
@@ -43,7 +43,7 @@ def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
     >>> oblique_projection([[1.0], [0.0]], [[1.0], [1.0]]) @ [0.0, 1.0]
     array([-1.,  0.])
     """
-    touching = above_rounding(1e-12, onto, along)
+    given = onto, along
     onto = np.asarray(onto, dtype=float)
     along = np.asarray(along, dtype=float)
     if onto.ndim < 2 or along.ndim < 2 or not onto.shape[-2] == along.shape[-2] == onto.shape[-1] + along.shape[-1] > 0:
@@ -57,6 +57,7 @@ def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
     unknown = np.asarray(~np.isfinite(unit).all(axis=(-2, -1)))
     refuse_where(unknown, "a space to project on or along has components that are NaN or infinite{element}", unknown)
     smallest = np.linalg.svd(unit, compute_uv=False)[..., -1]
+    touching = least_exact(unit.shape[-1], *given)
     refuse_where(~(smallest > touching), "the spaces to project on and along do not make up the whole space{element}: "
                  "some direction is in both, or in neither, or columns depend on each other (smallest singular value "
                  "{defect:.3g})", smallest)
@@ -95,8 +96,7 @@ class SpectralDecomposition:
 
     @property
     def projections(self) -> Array:
-        """The projections on the eigenvectors, (..., n, n, n); for a repeated eigenvalue only their sum means anything.
-        """
+        """The projections on the eigenvectors (..., n, n, n); of a repeated eigenvalue only their sum has a meaning."""
         return np.einsum("...ik,...jk->...kij", self.vectors, self.vectors)
 
 

@@ -28,8 +28,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Text
-from cayley.errors import ModelError, SignatureError
-from cayley.wording import shown
+from cayley.errors import ModelError, SignatureError, shown
 
 _INPUTS = ("x", "p")
 _SHAPES = ("(n)", "(n),(p)")
@@ -261,7 +260,8 @@ def structure_constants(basis: ArrayLike) -> Array:
     left = np.abs(columns @ found - flat).max(axis=0, initial=0.0).reshape(len(E), len(E))
     if (left > _CLOSED * max(1.0, float(np.abs(flat).max(initial=0.0)))).any():
         i, j = np.unravel_index(int(left.argmax()), left.shape)
-        raise ModelError(f"the commutator of matrices {i} and {j} is no combination of the basis: it is no algebra")
+        raise ModelError(f"the commutator of matrices {i} and {j} is not a combination of the "
+                         "basis: the matrices span no Lie algebra")
     return np.round(found.T.reshape(len(E), len(E), len(E)), 15) + 0.0
 
 

@@ -21,10 +21,9 @@ from cayley.compiler.signature import Signature
 from cayley.compiler.tracing.simplify import simplify
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.extras import optional_imports
 from cayley.geometry.vector_fields.brackets import bracket_terms, vector_field
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     import sympy

@@ -39,8 +39,7 @@ def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Arra
 
 
 def passive_correction(tree: Tree, q: Array) -> Array:
-    """Newton's step (nv) towards a closed configuration, with the actuated joints where they are: A x = -phi, S x = 0.
-    """
+    """Newton's step (nv) towards a closed configuration, actuated joints where they are: A x = -phi, S x = 0."""
     return _displacement(tree, q, np.zeros(len(tree.actuated_velocities)), -residual(tree, q))
 
 

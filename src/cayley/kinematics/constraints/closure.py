@@ -228,8 +228,7 @@ class _Search:
 
     @staticmethod
     def each(tree: Tree) -> Iterator[_Search]:
-        """Lengths in the size of the machine, and then in the median distance of joints and frames from their bodies.
-        """
+        """Lengths in the size of the machine, then in the median distance of joints and frames from their bodies."""
         yield _Search(tree, length_unit(tree))
         poses = [*[joint.placement for joint in tree.joints], *[frame.pose for frame in tree.frames]]
         away = [float(np.linalg.norm(pose[:3, 3])) for pose in poses]

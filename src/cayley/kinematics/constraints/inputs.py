@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError, shown
 from cayley.model.tree import Tree
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)

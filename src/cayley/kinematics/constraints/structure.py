@@ -313,7 +313,6 @@ def _moved(tree: Tree, samples: list[ClosedSample]) -> Array:
 
 
 def moving_velocities(A: Array, tolerance: float | None = None) -> Array:
-    """Flags (n) of the velocities that some motion with A qd = 0 has, of a matrix (h, n) whose rows are about one long.
-    """
+    """Flags (n) of the velocities in motions with A qd = 0, of a matrix (h, n) whose rows are about one long."""
     sizes = np.abs(null_basis(A, tolerance=tolerance)).max(axis=1, initial=0.0)
     return sizes > (least_singular(A.shape[1]) if tolerance is None else tolerance) * sizes.max(initial=0.0)

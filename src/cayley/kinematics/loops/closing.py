@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError, UnreachableError
+from cayley.errors import ConventionError, UnreachableError, shown
 from cayley.geometry.batch import place
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.closure import closed_carefully, openings
@@ -30,7 +30,6 @@ from cayley.model.configurations import check_configuration, random_configuratio
 from cayley.model.named_configurations import near_zero
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.wording import shown
 
 _TOUCHING = 1e-9  # [rad, m]: beyond a limit by less is at it
 _STATUS = np.array(["open", "outside limits", "closed"])

@@ -323,7 +323,7 @@ def following_step(inputs: Inputs, size: float) -> Iterated:
         change = np.zeros(tree.nv, dtype=object)
         change[followers] = units[followers] * x
         change[inputs.velocities] = moving * d
-        length = _length(change * scale)
+        length = np.sqrt(sum(entry * entry for entry in change * scale))
         predicting = moving > 0
         before = where(predicting, _LONGEST / _SMALLER, size)
         is_short = (length <= _SMALLER * before) | ((moving == 0) & (length <= _TINY))
@@ -365,7 +365,3 @@ def _is_regular(pivots: Sequence[Any], least: float) -> Scalar:
     """1, or 0 if one pivot is nearly zero beside the largest."""
     sizes = [abs(pivot) for pivot in pivots]
     return where(reduce(np.minimum, sizes) > least * reduce(np.maximum, sizes), 1.0, 0.0) if sizes else 1.0
-
-
-def _length(entries: Array) -> Scalar:
-    return np.sqrt(sum(entry * entry for entry in entries))

@@ -86,8 +86,8 @@ def gradient_projection(J: ArrayLike, v: ArrayLike, gradient: ArrayLike, gain: A
     (2.75). `gain` (...) must not be negative; the gradient is by the velocities, as `manipulability_gradient` gives it.
     """
     if not np.all(np.asarray(gain) >= 0.0):
-        raise SignatureError(f"the gain of a criterion that is to become smaller is not negative, and here {gain}: "
-                             "give the gradient of what is to grow a minus sign")
+        raise SignatureError(f"the gain of a criterion that is to become smaller must not be negative, not {gain}: "
+                             "to make it grow, negate its gradient")
     push = -np.asarray(gain, dtype=np.float64)[..., None] * np.asarray(gradient, dtype=np.float64)
     return general_solution(J, v, push, tolerance=tolerance)
 

@@ -58,8 +58,7 @@ class SingularCurve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SingularLocus:
-    """The singular curves of a point. Of an arm in space the first joint is held: all of it turns or slides with that.
-    """
+    """The singular curves of a point. The first joint of an arm in space is held: all of it turns or slides with it."""
 
     tree: Tree
     frame: str

@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean
 from cayley.machines.networks.circuit_equations import StateEquations, state_equations
 from cayley.machines.networks.elements import GROUND, UNITS, Element, Storage
-from cayley.wording import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,8 @@ from cayley.model.parts import Joint
 from cayley.model.rotor import Rotor
 from cayley.model.tree import Tree
 from cayley.systems.joining.connect import connect
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar, Literal, NamedTuple, dataclass_transform
 
 from cayley.compiler.typing import is_finite_number
-from cayley.errors import ModelError
-from cayley.wording import shown
+from cayley.errors import ModelError, shown
 
 Domain = Literal["electric", "rotation", "translation"]
 UNITS: dict[str, tuple[str, str]] = {"electric": ("V", "A"), "rotation": ("rad/s", "N m"), "translation": ("m/s", "N")}
@@ -71,8 +70,7 @@ class Element(_Declared, ABC):
     @property
     def number(self) -> float:
         """The value of its last field."""
-        found: float = getattr(self, fields(self)[-1].name)
-        return found
+        return getattr(self, fields(self)[-1].name)
 
     @property
     @abstractmethod

@@ -30,9 +30,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean
 from cayley.showing import brief
-from cayley.wording import did_you_mean
 
 Verdict = Literal["algebraic", "differential", "unsolvable"]
 Node = TypeVar("Node")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean, shown
 from cayley.machines.networks.formulation_tree import REFERENCE, Edge, EdgeKind, SystemGraph, check_drivers
 from cayley.machines.networks.instant import Attachment, NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
@@ -33,7 +33,6 @@ from cayley.model.joint_kinds.motion import plane_across
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 from cayley.systems.system import System
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.machines.networks.circuit import Circuit

@@ -51,8 +51,8 @@ from cayley.machines.networks.rigid_body import RigidBody, given_array, given_ro
 from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
+from cayley.systems.layout import Record
 from cayley.systems.ports import Block, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 
 

@@ -14,14 +14,13 @@ import numpy as np
 from cayley.compiler.algebras.packages import SYMPY
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.extras import optional_imports
 from cayley.machines.networks.hybrid_solve import reduced
 from cayley.machines.networks.instant import NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import RigidBody
 from cayley.model.joint_kinds import Revolute
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     import sympy

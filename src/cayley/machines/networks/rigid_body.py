@@ -18,14 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean, shown
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.geometry.spatial import force_transform
 from cayley.geometry.tensors.cross import skew
 from cayley.model.parts import Body, frozen
 from cayley.showing import brief
-from cayley.wording import did_you_mean, shown
 
 GRAVITY = (0.0, 0.0, -9.81)
 _ONES = np.eye(3)
@@ -46,7 +45,7 @@ def given_rotation(values: ArrayLike, what: str) -> Array:
     if array.dtype != object:
         defect = float(rotation_defect.reference(array))
         if not defect <= tolerance_of(values):
-            raise ModelError(f"{what} are no rotation, which they miss by {defect:.2g}: {shown(values)}")
+            raise ModelError(f"{what} are not a rotation: they miss one by {defect:.2g}: {shown(values)}")
     return array
 
 

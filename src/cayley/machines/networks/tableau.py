@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, SingularityError, UnsupportedError
+from cayley.errors import ModelError, SingularityError, UnsupportedError, did_you_mean
 from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.constraints.rows import drift, jacobian, least_sense, residual_of
 from cayley.kinematics.forward import frame_pose
@@ -30,7 +30,6 @@ from cayley.model.configurations import check_configuration
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 from cayley.showing import shown_briefly
-from cayley.wording import did_you_mean
 
 _OPEN = 1e-6  # loops that are open by more are no state of the network, in metres and radians, or per second
 

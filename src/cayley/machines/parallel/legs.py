@@ -228,8 +228,7 @@ class Assemblies:
 
 
 def arranged(poses: Array, residual: Array, *, tolerance: float, apart: float) -> Assemblies:
-    """Assemblies of candidates (..., m, k): those that close, without those that another has `apart` from it, sorted.
-    """
+    """Sorted assemblies of candidates (..., m, k): those that close, less those that another has `apart` from it."""
     closes = np.isfinite(poses).all(axis=-1) & (residual <= tolerance)
     gaps = np.abs(poses[..., :, None, :] - poses[..., None, :, :]).max(axis=-1)
     earlier = np.tril(np.ones((poses.shape[-2],) * 2, dtype=bool), -1)

@@ -101,7 +101,8 @@ class Planar3RRR:
         theta = batch_of("crank angles", theta, (3,))
         ends = self.crank_ends(theta)
         self._check_determined(ends)
-        phi = _real_angles(self._condition_roots(ends))
+        z = self._condition_roots(ends)
+        phi = np.where(np.abs(np.abs(z) - 1) <= _ON_CIRCLE, np.angle(z), np.nan)  # of real roots alone
         centers = ends[..., None, :, :] - self._sides(phi)
         corners = np.stack(_common_points(centers, self.rods), axis=-2)  # (..., 6, 2, 2)
         P = corners - _corner(phi, self.side)[..., None, :]
@@ -301,11 +302,6 @@ def _roots(polynomial: Array) -> Array:
     found = np.full(companion.shape[:-1], np.nan + 0j)
     found[fine] = np.linalg.eigvals(companion[fine])
     return found
-
-
-def _real_angles(z: Array) -> Array:
-    """The angles of roots on the unit circle, NaN for the others."""
-    return np.where(np.abs(np.abs(z) - 1) <= _ON_CIRCLE, np.angle(z), np.nan)
 
 
 def _common_points(centers: Array, radii: Array) -> Sequence[Array]:

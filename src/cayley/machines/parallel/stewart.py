@@ -83,8 +83,7 @@ class StewartPlatform:
 
     @compiled("(4,4)->(6)", outputs=("lengths",))
     def leg_lengths(self, pose: Array) -> Array:
-        """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem.
-        """
+        """`leg_lengths(pose)`: the legs' lengths (..., 6) [m] at poses (..., 4, 4); the inverse position problem."""
         return np.array([np.sqrt(leg @ leg) for leg in self.legs(pose)])
 
     @compiled("(4,4)->(6,6)")
@@ -176,7 +175,7 @@ class StewartPlatform:
         if self.unheld_motions:
             raise SingularityError(
                 f"the legs of this Stewart platform leave it {self.unheld_motions} free motions at every pose (base "
-                "and platform of the same form, or joints in line): its poses are no list")
+                "and platform of the same form, or joints in line): its poses form a continuum")
         size = wanted.max()
         unit = np.array([1.0, 1.0, 1.0, size])  # of the columns of a pose
         known = np.zeros((0, 4, 4))
@@ -243,8 +242,7 @@ class StewartPlatform:
         return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(self.platform, self.base, strict=True)]
 
     def _search(self, poses: Array, lengths: Array, size: float) -> int:
-        """Bring poses (n, 4, 4) to lengths (n, 6) where that is possible, in their place; the most steps that it took.
-        """
+        """Bring poses (n, 4, 4), in place, to lengths (n, 6) where that is possible; the most steps that it took."""
         step = self._step.ufunc()
         rows = np.arange(len(poses))
         for steps in range(_STEPS):

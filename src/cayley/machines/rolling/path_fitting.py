@@ -16,9 +16,8 @@ from scipy.optimize import brentq
 from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar, is_finite_number
-from cayley.errors import ModelError, UnreachableError
+from cayley.errors import ModelError, UnreachableError, shown
 from cayley.machines.rolling.steered_path import SteeredPath, arc_pose
-from cayley.wording import shown
 
 _SAMPLES = 64  # of a curve beside one pair of arcs
 _SCANNED = 2001  # of a curve, in search of cusps
@@ -133,7 +132,7 @@ class _Fit:
             for length, curvature in arcs:
                 if np.arctan(self.wheelbase * abs(curvature)) > self.steering_limit:
                     raise UnreachableError(
-                        f"from u = {u:.6g} to {reached:.6g} the curve asks for a radius of {1 / abs(curvature):.4g} m, "
+                        f"from u = {u:.6g} to {reached:.6g} the curve needs a radius of {1 / abs(curvature):.4g} m, "
                         f"below the {self.wheelbase / np.tan(self.steering_limit):.4g} m of the steering limit")
                 self._append(way * length, way * curvature)
             u = reached

@@ -24,16 +24,15 @@ from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.errors import ModelError, SingularityError
+from cayley.errors import ModelError, SingularityError, shown
 from cayley.machines.arguments import compiled, place
 from cayley.model.constraint_kinds import Wheel
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
+from cayley.systems.layout import Record
 from cayley.systems.ports import Block, BlockLike, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
-from cayley.wording import shown
 
 _DIFFERENCE = np.array([1.0, -1.0])
 _SUM = np.array([1.0, 1.0])

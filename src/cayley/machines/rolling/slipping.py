@@ -24,14 +24,13 @@ from cayley.dynamics.forward.dry_friction import contacts_of
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.standing_wheels import standing
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError
+from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, shown
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.wording import shown
 
 _ROUNDING = 1e-12
 _AT_LIMIT = 1e-6  # of the least friction: contacts that need as much

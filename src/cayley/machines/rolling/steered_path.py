@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
-from cayley.errors import ModelError, SingularityError
+from cayley.errors import ModelError, SingularityError, shown
 from cayley.showing import brief
-from cayley.wording import shown
 
 _FASTEST = 15 / 8  # the largest rate of a quintic from rest to rest, in means of its rate
 _ROUNDING = 1e-12  # a distance may be beyond the end by this part of the length

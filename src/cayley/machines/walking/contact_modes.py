@@ -27,9 +27,8 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.machines.walking import biped_equations as equations
 from cayley.machines.walking.programmed_body import FEET, SLOW, Grounded
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block, Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 

@@ -26,7 +26,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.definite import only_where
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, is_finite_number
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError, SignatureError, shown
 from cayley.machines.walking.biped_equations import (
     DRIVES,
     LEGS,
@@ -37,7 +37,6 @@ from cayley.machines.walking.biped_equations import (
     inertia,
     posture_of_angles,
 )
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped

@@ -16,7 +16,15 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
-from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnreachableError
+from cayley.errors import (
+    ConventionError,
+    GeometryError,
+    ModelError,
+    SignatureError,
+    SingularityError,
+    UnreachableError,
+    shown,
+)
 from cayley.geometry.batch import above_rounding
 from cayley.machines.arguments import batch_of, compiled, place
 from cayley.machines.walking import biped_equations as equations
@@ -30,7 +38,6 @@ from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 from cayley.systems.system import System
-from cayley.wording import shown
 
 ANGLES = ("theta", "alpha1", "beta1", "alpha2", "beta2")
 _ACROSS = (0.0, 1.0, 0.0)  # about which clockwise turns, seen with x to the right and z up, are positive

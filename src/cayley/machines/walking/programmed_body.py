@@ -26,7 +26,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text, is_finite_number
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError, SignatureError, shown
 from cayley.machines.walking import biped_equations as equations
 from cayley.machines.walking.leg_motion import (
     Gait,
@@ -38,12 +38,10 @@ from cayley.machines.walking.leg_motion import (
     on_one_foot,
     touch_down,
 )
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block, PortLike
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped

@@ -39,9 +39,8 @@ from cayley.machines.walking.programmed_body import (
 )
 from cayley.machines.walking.stride_checks import StrideClosure, check_plan, closure
 from cayley.showing import brief
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block
-from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 

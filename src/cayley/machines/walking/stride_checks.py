@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, is_finite_number
-from cayley.errors import GeometryError, ModelError, SignatureError, UnsupportedError
+from cayley.errors import GeometryError, ModelError, SignatureError, UnsupportedError, did_you_mean, shown
 from cayley.machines.walking.leg_motion import LegMotion
 from cayley.machines.walking.programmed_body import CONTACTS, DOUBLE, FLIGHT
 from cayley.showing import brief
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.machines.walking.stride import Stride

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean, shown
 from cayley.model.catalogue.packaged import PACKAGED
 from cayley.model.formats.toml_format import load_toml
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean, shown
 
 _FOLDERS = {False: Path(__file__).parent, True: Path(__file__).parent / "fixtures"}
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cayley.errors import ModelError
-from cayley.wording import shown
+from cayley.errors import ModelError, shown
 
 PACKAGE = "example-robot-data"
 _FOLDER = "cmeel.prefix/share/example-robot-data/robots"

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import ModelError
-from cayley.wording import did_you_mean, shown
+from cayley.errors import ModelError, did_you_mean, shown
 
 LONGEST = 400  # characters
 _LARGEST = 1e300

@@ -48,5 +48,4 @@ class Loop(Constraint):
         return [*[Row(*each) for each in point], *[each.row(first, second) for each in held[3:]]]
 
     def senses(self, frames: Sequence[FrameMotion]) -> list[Scalar]:
-        found = [each.sense(*frames) for each in self.motion.held]
-        return [sense for sense in found if sense is not None]
+        return [sense for each in self.motion.held if (sense := each.sense(*frames)) is not None]

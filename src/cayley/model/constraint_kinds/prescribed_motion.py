@@ -12,11 +12,10 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.model.constraint_kinds.constraint import FORMULA, WORD, Constraint
 from cayley.model.constraint_kinds.formula import as_formula, formula
 from cayley.model.joint_kinds.held import FrameMotion, Row
-from cayley.wording import shown
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, is_finite_number
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.model.constraint_kinds.constraint import ANGLE, AXIS, NUMBER, WORD, Constraint
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis, plane_across
-from cayley.wording import shown
 
 FLAT = 1e-3  # rad: what leans so far lies flat
 _LEFT_BY_STEPS = 0.1  # of the velocity of the rim: more is not what a step leaves open

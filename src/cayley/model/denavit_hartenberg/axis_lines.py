@@ -68,8 +68,7 @@ class AxisLine:
 
 @dataclass(frozen=True)
 class AxisPair:
-    """Relation of two neighbouring axes: `angle` from 0 to pi, `distance`, and the `choice` that the pair leaves open.
-    """
+    """Relation of neighbouring axes: `angle` from 0 to pi, `distance`, and the `choice` that the pair leaves open."""
 
     first: str
     second: str

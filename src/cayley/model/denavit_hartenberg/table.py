@@ -20,14 +20,13 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import ConventionError, ModelError
+from cayley.errors import ConventionError, ModelError, shown
 from cayley.geometry.rotations.euler import roll_pitch_yaw_from_matrix
 from cayley.model.angle_texts import ANGLES, angle_of
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
 from cayley.model.spring_kinds import SpringKind
 from cayley.showing import escape, html_table
-from cayley.wording import shown
 
 Convention = Literal["standard", "modified"]
 Kind = Literal["revolute", "prismatic"]

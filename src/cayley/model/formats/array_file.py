@@ -32,7 +32,8 @@ def write_arrays(path: str | Path, about: Mapping[str, object], arrays: Mapping[
     target = Path(path)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     text = np.array(json.dumps(about, default=_plain))
-    if len(arrays) >= MOST_ARRAYS or text.nbytes > 4 * MOST_LETTERS or _total(arrays) + text.nbytes > MOST_UNPACKED:
+    total = sum(array.nbytes for array in arrays.values())
+    if len(arrays) >= MOST_ARRAYS or text.nbytes > 4 * MOST_LETTERS or total + text.nbytes > MOST_UNPACKED:
         raise UnsupportedError(f"{target} would have more than {MOST_UNPACKED // 2**20} MiB, or {MOST_ARRAYS} arrays, "
                                "and would not be read again: save it in parts, or its arrays with np.save")
     temporary = target.with_name(target.name + ".part")
@@ -86,10 +87,6 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
     if place != size:
         raise EOFError(f"{entry.filename} ends after {place} of {size} bytes")
     return np.frombuffer(values, kind).reshape(shape, order="F" if by_columns else "C")
-
-
-def _total(arrays: Mapping[str, Array]) -> int:
-    return sum(array.nbytes for array in arrays.values())
 
 
 def _plain(value: object) -> object:

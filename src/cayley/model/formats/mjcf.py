@@ -22,7 +22,7 @@ import numpy as np
 
 from cayley.compiler.solving.rounding import relative_rank
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, warn_user
+from cayley.errors import ModelError, printable, warn_user
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
@@ -35,7 +35,6 @@ from cayley.model.named_configurations import with_configuration
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Rotor
 from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import Tree
-from cayley.wording import printable
 
 if TYPE_CHECKING:
     from os import PathLike

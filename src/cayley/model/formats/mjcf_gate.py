@@ -12,12 +12,11 @@ from collections import Counter
 from math import inf, prod
 from pathlib import Path
 
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shortened
 from cayley.model.budget import MOST
 from cayley.model.formats.files import check_file
 from cayley.model.formats.search import FileSearch
 from cayley.model.formats.xml_elements import XmlElement, located, read_xml, source_of
-from cayley.wording import shortened
 
 MOST_ASSET_BYTES = 256 * 2**20
 MOST_PLACES = 20_000  # at which files are looked for

@@ -10,8 +10,8 @@ What the format leaves open, or has otherwise than URDF, is settled here:
   so that every link keeps its own frame.
 - A link that two joints carry closes a loop: the second joint is a `Loop`.
 - `effort` and `velocity` below zero, and limits of 1e16 and more, are none.
-- Screws, gearboxes and joints of two parallel axes are refused by name, and so are `placement_frame` and merged
-  includes; sensors, plugins, contact and damping of the solver are not read."""
+- Screws, gearboxes, joints of two parallel axes, `placement_frame` and merged includes raise an error; sensors,
+  plugins, contact and damping of the solver are not read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, warn_user
+from cayley.errors import ModelError, did_you_mean, warn_user
 from cayley.model.findings import Remark, counted
 from cayley.model.formats.sdf_frames import MODEL, WORLD, SdfFrames, inverse, number, outside, texts, word
 from cayley.model.formats.search import FileSearch
@@ -35,7 +35,6 @@ from cayley.model.joint_kinds.motion import Axis
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import GRAVITY, Tree
-from cayley.wording import did_you_mean
 
 _TYPES = ("revolute", "continuous", "prismatic", "fixed", "ball", "universal")
 _OTHER_TYPES = ("screw", "gearbox", "revolute2")
@@ -124,8 +123,7 @@ def _place(model: _Model, element: XmlElement) -> Array:
 
 
 def _gather(model: _Model, element: XmlElement, scope: str, search: FileSearch, depth: int) -> str:
-    """Links, joints, frames and nested models of a model, with their outer names, and the link that carries its frame.
-    """
+    """Links, joints, frames and nested models, with their outer names, and the link that carries the model's frame."""
     model.models += 1
     if depth > _MOST_NESTED or model.models > _MOST_MODELS:
         raise element.error(f"models are nested more than {_MOST_NESTED} deep, or are more than {_MOST_MODELS}: does "

@@ -12,11 +12,11 @@ from math import radians
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.errors import did_you_mean
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xml_elements import XmlElement, rotation_of_xyzw
-from cayley.wording import did_you_mean
 
 MODEL = "__model__"
 WORLD = "world"

@@ -21,9 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shortened
 from cayley.model.budget import Budget
-from cayley.wording import shortened
 
 _INNER = ("urdf", "robots", "robot", "mjcf", "xacro")  # folders of descriptions within a package
 _DESCRIPTIONS = ("package.xml", "model.config")

@@ -11,12 +11,11 @@ from os import PathLike, fspath
 from typing import Any, NoReturn
 
 from cayley.compiler.typing import Scalar
-from cayley.errors import CayleyError, ModelError
+from cayley.errors import CayleyError, ModelError, did_you_mean, shown
 from cayley.model.angle_texts import ANGLES, angle_of
 from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.toml_places import Path, Places, line_nested_deeper, written
 from cayley.model.parts import LARGEST
-from cayley.wording import did_you_mean, shown
 
 MOST_BYTES = 4 * 2**20  # the parser is slow: twelve thousand joints are enough
 DEEPEST = 20  # tables and lists in each other

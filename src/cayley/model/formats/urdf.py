@@ -7,17 +7,14 @@ What the format leaves open is settled here:
 - A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.masses.check_has_masses` decides
   when it matters).
 - A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and
-  `with_mimic_joints(q)` of the
-  mechanism puts it where it belongs. A chain of joints that follow is told by a warning. A `<mimic>` that cannot be
-  meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a
-  fixed joint says nothing and is not read.
+  `with_mimic_joints(q)` of the mechanism puts it where it belongs. A joint that follows a follower gives a warning. A
+  `<mimic>` that cannot be meant (of a joint that does not exist, of or by one with several coordinates) is left out
+  with a warning; that of a fixed joint says nothing and is not read.
 - Axes are made unit vectors. `<limit>` counts for joints of one coordinate; a `continuous` one has no lower and upper
-  limit.
-- A number of +-1e300 or more in `<limit>` is no limit.
-- Some files that other readers take are refused, since what they mean is a guess: crossed limits (Bullet reads lower
-  > upper as no
-  limit), two elements where the format has one (others take the first, or the last), and whatever is not XML, such as a
-  comment before the XML declaration. The message says what to write instead.
+  limit, and a number of +-1e300 or more is no limit.
+- Some files that other readers take raise an error, since their meaning would be a guess: crossed limits (Bullet reads
+  lower > upper as no limit), two elements where the format has one (others take the first, or the last), and whatever
+  is not XML, such as a comment before the XML declaration. The message says what to write instead.
 - Shapes, meshes and materials are read by `cayley.shapes`, when they are looked at; sensors, transmissions and
   elements unknown to the format are not read."""
 
@@ -32,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, warn_user
+from cayley.errors import ModelError, did_you_mean, warn_user
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
@@ -54,7 +51,6 @@ from cayley.model.formats.xml_elements import (
 from cayley.model.joint_kinds import KINDS, JointKind
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic, NamedConfiguration
 from cayley.model.tree import Tree, first_ring
-from cayley.wording import did_you_mean
 
 __all__ = ["dump_urdf", "load_urdf"]
 
@@ -79,7 +75,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     `source`, have been made with `arguments`, and be `called` something in messages.
 
     Raises `ModelError` with file, line and element; nothing is loaded by halves.
-    What is odd but allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
+    Oddities that the format allows give a `ModelWarning` here, and stand in the mechanism's report.
 
     >>> load_urdf('''<robot name="pendulum"><link name="base"/><link name="rod"/>
     ...   <joint name="pivot" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 0 0"/></joint>

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shortened
 from cayley.model.budget import Budget
-from cayley.wording import shortened
 
 LONGEST = 10_000  # characters of an expression
 LARGEST = 100_000  # characters and entries of a value, those within it counted too

@@ -19,14 +19,13 @@ from types import ModuleType
 from typing import Any
 from xml.dom import minidom
 
-from cayley.errors import ModelError, warn_user
+from cayley.errors import ModelError, did_you_mean, printable, shown, warn_user
 from cayley.extras import optional_imports
 from cayley.model.budget import Budget
 from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.search import FileSearch
 from cayley.model.formats.xacro_expressions import LARGEST, Known, Names, evaluate, known, weight
 from cayley.model.formats.xml_elements import XmlElement, read_xml
-from cayley.wording import did_you_mean, printable, shown
 
 _KNOWN = re.compile(r"<xacro:arg\b[^>]{0,1000}?\bname\s*=\s*[\"']([^\"']+)[\"']|\$\(\s*arg\s+([^\s)]+)|"
                     r"xacro\.arg\(\s*[\"']([^\"']+)")
@@ -178,8 +177,7 @@ class _Expansion:
                          "cy.load(path, trust=True), or cayley --trust, if you trust its author")
 
     def _arguments(self) -> dict[str, str]:
-        found: dict[str, str] = self.xacro.substitution_args_context["arg"]
-        return found
+        return self.xacro.substitution_args_context["arg"]
 
     def argument(self, name: str) -> str:
         """The value of an argument."""
@@ -290,8 +288,7 @@ class Document(_DOCUMENT):
 
     def createTextNode(self, data: str) -> minidom.Text:
         self.budget.spend("bytes", len(data))
-        made: minidom.Text = super().createTextNode(data)
-        return made
+        return super().createTextNode(data)
 
 
 class CountedElement(_ELEMENT):
@@ -316,13 +313,11 @@ class CountedElement(_ELEMENT):
 
     def insertBefore(self, node: minidom.Node, before: minidom.Node | None) -> minidom.Node:
         self._look()
-        made: minidom.Node = super().insertBefore(node, before)
-        return made
+        return super().insertBefore(node, before)
 
     def removeChild(self, node: minidom.Node) -> minidom.Node:
         self._look()
-        made: minidom.Node = super().removeChild(node)
-        return made
+        return super().removeChild(node)
 
     def _look(self) -> None:
         self.ownerDocument.budget.spend("steps", _SIBLINGS * len(self.childNodes))

@@ -18,13 +18,12 @@ from xml.parsers import expat
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError
+from cayley.errors import ModelError, misspelt, shortened
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.budget import Budget
 from cayley.model.formats.files import MOST_BYTES, read_bytes
 from cayley.model.parts import LARGEST
 from cayley.model.source import source_file
-from cayley.wording import misspelt, shortened
 
 _ATTRIBUTES = 16  # more of them count as another element
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.lazy_names import former_names
 from cayley.model.joint_kinds.compound import Cylindrical, Planar, Universal
 from cayley.model.joint_kinds.contract import check_contract
@@ -22,7 +22,6 @@ from cayley.model.joint_kinds.motion import (
 )
 from cayley.model.joint_kinds.single_axis import Helical, Prismatic, Revolute
 from cayley.model.joint_kinds.spherical import Floating, Spherical
-from cayley.wording import shown
 
 KINDS: dict[str, type[JointKind]] = {
     "revolute": Revolute,

@@ -157,8 +157,7 @@ class JointKind:
         return np.zeros((self.nv, self.nv))
 
     def perturbation_rate(self, qd: Array) -> Array:
-        """N (..., nv, nv) of (dq)' = dv + N dq for a small change of the motion along the velocities; zero for rates.
-        """
+        """N (..., nv, nv) of (dq)' = dv + N dq for a small change of motion along the velocities; zero for rates."""
         return np.zeros((*np.shape(qd), self.nv))
 
     def rate(self, q: Array, qd: Array) -> Array:

@@ -12,10 +12,9 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, shown
 from cayley.model.constraint_kinds.formula import as_formula, formula
 from cayley.model.spring_kinds.spring import SpringKind, SpringSlopes, SpringState
-from cayley.wording import shown
 
 _NAMES = ("q", "qd", "qm", "qmd")
 _TRIED = 12  # pairs of q and qm, from small deflections to large ones

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Scalar
-from cayley.errors import ModelError, UnsupportedError
+from cayley.errors import ModelError, UnsupportedError, shown
 from cayley.model.finite import LARGEST
-from cayley.wording import shown
 
 NUMBER = {"form": "number"}  # metadata of fields that are kept in files: a number, which must be said,
 OPTIONAL = {"form": "number or default"}  # one that need not be said
@@ -70,8 +69,7 @@ class SpringKind(ABC):
         return 0.0
 
     def theta_that_pulls(self, q: Scalar, torque: Scalar) -> Scalar:
-        """Where the gear's output is when P is a given torque at the joint's q. `UnsupportedError`: it does not follow.
-        """
+        """The gear's output where P is a given torque at the joint's q. `UnsupportedError`: it does not follow."""
         raise UnsupportedError(f"the deflection of a {self.word} spring does not follow from its torque")
 
     @property

@@ -40,7 +40,7 @@ class PosePath(HoldsFunctions):
         places = np.asarray(s, dtype=float)
         slack = _SAME * max(1.0, self.length)
         if not ((places >= -slack) & (places <= self.length + slack)).all():
-            raise PlanningError(f"the path is from 0 to {self.length:.6g}; asked was for {places.min():.6g} to "
+            raise PlanningError(f"the path is from 0 to {self.length:.6g}; the places given are {places.min():.6g} to "
                                 f"{places.max():.6g}")
         return self.poses(np.clip(places, 0.0, self.length))
 

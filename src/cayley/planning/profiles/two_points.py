@@ -13,14 +13,13 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import PlanningError
+from cayley.errors import PlanningError, did_you_mean
 from cayley.planning.driven import driven_between
 from cayley.planning.motion import Derivatives, Motion, positive_seconds
 from cayley.planning.profiles.jerk_limits import Phases, phases_of, polynomials_of
 from cayley.planning.sequence import Standing
 from cayley.planning.splines.polynomials import InPieces, Polynomials
 from cayley.planning.timing.limits import Duration, MotionLimits, allowed_speed, checked_configuration
-from cayley.wording import did_you_mean
 
 _UNLIMITED = MotionLimits()
 _ROUNDING = 1e-12
@@ -155,7 +154,7 @@ class Cycloid(InPieces):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.seconds < np.inf:
-            raise PlanningError(f"a motion takes a time > 0; asked was for {self.seconds:g} s")
+            raise PlanningError(f"a motion must take a time > 0, not {self.seconds:g} s")
         object.__setattr__(self, "first", np.atleast_1d(np.asarray(self.first, dtype=float)))
         object.__setattr__(self, "last", np.atleast_1d(np.asarray(self.last, dtype=float)))
 

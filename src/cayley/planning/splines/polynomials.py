@@ -14,10 +14,9 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.signature import Signature
 from cayley.compiler.solving.lookup import interval, lookup
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
-from cayley.errors import PlanningError, SignatureError
+from cayley.errors import PlanningError, SignatureError, shown
 from cayley.geometry.batch import numbers
 from cayley.planning.motion import Derivatives, Motion
-from cayley.wording import shown
 
 _MANY = 1 << 16  # times whose numbers are brought together at once: the memory for them is bounded
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from cayley.compiler.solving.null_space import null_basis
-from cayley.compiler.solving.rounding import rank_of, relative_rank
+from cayley.compiler.solving.rounding import least_singular, rank_of, relative_rank
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
 from cayley.showing import brief
@@ -246,7 +246,7 @@ def _polished(C: Array, D: Array, v: Array) -> Array | None:
     for _ in range(_NEWTON):
         value = np.array([v @ C @ v, v @ D @ v, (v @ v - 1) / 2])
         slope = np.array([2 * C @ v, 2 * D @ v, v])
-        step = np.linalg.lstsq(slope, value, rcond=1e-13)[0]
+        step = np.linalg.lstsq(slope, value, rcond=least_singular(3, exact=True))[0]
         v = v - step
         if np.abs(step).max() < 1e-15:
             break

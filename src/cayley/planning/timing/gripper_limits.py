@@ -15,14 +15,13 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, ModelError, PlanningError
+from cayley.errors import ConventionError, ModelError, PlanningError, shown
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import DrivenMechanism, least_near, tree_of
-from cayley.wording import shown
 
 _SAMPLES = 2001
 

@@ -31,8 +31,7 @@ _ROUNDS = 14
 
 
 def jerk_limited_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
-    """A motion along a path from rest to rest, and to rest at its stops, on a grid with a minimal number of intervals.
-    """
+    """A motion along a path from rest to rest, and to rest at its stops, on a grid of the fewest intervals."""
     total = way.rests[-1] - way.rests[0]
     sections: list[Motion] = []
     for first, last in pairwise(way.rests):

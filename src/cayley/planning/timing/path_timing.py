@@ -261,8 +261,7 @@ def _allowed(motion: Motion, limits: MotionLimits, s: Array, x: Array) -> Array:
 
 
 def _tightened(limited: Limited, tighter: Array) -> Limited:
-    """Limits with the terms that depend on the speed enlarged by a factor (intervals), where they came out too great.
-    """
+    """Limits with the terms that depend on speed enlarged by a factor (intervals) where they came out too great."""
     factor = tighter[:, None, None]
     return Limited(limited.m * factor, limited.c * factor, limited.g, limited.velocity * np.sqrt(factor), limited.steps)
 

@@ -18,7 +18,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError, shown
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
@@ -34,7 +34,6 @@ from cayley.planning.sequence import Composed
 from cayley.planning.splines.splines import cubic_spline
 from cayley.planning.timing.limits import DrivenMechanism, checked_configuration
 from cayley.showing import brief
-from cayley.wording import shown
 
 _FIRST = 33
 _MOST = 4097

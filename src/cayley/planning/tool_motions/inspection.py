@@ -14,7 +14,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError
+from cayley.errors import ModelError, did_you_mean
 from cayley.geometry.convex_shapes import ConvexShape, distance, least_apart
 from cayley.kinematics.constraints.actuated_motion import actuated_jacobian
 from cayley.kinematics.frame_kernels import body_pose_kernel
@@ -27,7 +27,6 @@ from cayley.planning.driven import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import DrivenMechanism, least_near
 from cayley.showing import brief
-from cayley.wording import did_you_mean
 
 _SINGULAR = 1e-3  # of the largest that the smallest singular value has
 _SAMPLES = 200

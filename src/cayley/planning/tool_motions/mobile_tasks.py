@@ -19,7 +19,7 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError
+from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError, shown
 from cayley.geometry.pose import Pose
 from cayley.kinematics.constraints.rows import constraint_jacobian, drift_kernel, row_names
 from cayley.kinematics.frame_kernels import pose_matrix
@@ -33,7 +33,6 @@ from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
 from cayley.planning.timing.limits import DrivenMechanism, tree_of
 from cayley.planning.tool_motions.two_poses import follow_tool
-from cayley.wording import shown
 
 _KNOTS = 48  # of a phase of the program
 _ALLOWED = 1e-9  # of the velocities: what constraints may be off

@@ -17,9 +17,8 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.standstill import Standstill, matrices_kernel
-from cayley.systems.layout import State
-from cayley.systems.projection import check_constraints, on_constraints
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
+from cayley.systems.projection import on_constraints
 from cayley.systems.system import System
 from cayley.systems.text_kernels import energy_kernel, output_kernel, text_kernel
 from cayley.systems.transitions import Transition
@@ -37,7 +36,7 @@ class MovingSystem:
         self.evaluations = 0
         self.held = Standstill(self.system, self.matrices) if any(
             part.possible for part in self.system.holds) else None
-        self._own = {n: value.astype(float) for n, value in driving.parameters.items()}
+        self.parameters = {n: value.astype(float) for n, value in driving.parameters.items()}
         self._timed = self.system.is_timed
         self._rubs = _rubs(self.system)
         self._slope = _slope(self.system)
@@ -47,7 +46,7 @@ class MovingSystem:
         return x if len(x) == self.system.layout.size else np.concatenate([x, self.modes])
 
     def _called(self, kernel: Kernel, t: float, x: Array) -> Any:  # noqa: ANN401 (what the kernel gives)
-        return kernel(t, self.whole(x), *self.driving.at(t, x).values(), *self._own.values())
+        return kernel(t, self.whole(x), *self.driving.at(t, x).values(), *self.parameters.values())
 
     # States
 
@@ -69,7 +68,7 @@ class MovingSystem:
         """The state (size) after a transition."""
         layout = self.system.layout
         u = self.system.input_record(self.driving.at(t, x))
-        p = self.system.parameter_record({n: value[()] for n, value in self._own.items()})
+        p = self.system.parameter_record({n: value[()] for n, value in self.parameters.items()})
         after = self.system.jumped(transition, t, layout.state(self.whole(x)), u, p)
         return np.asarray(layout.vector(after), dtype=float)
 
@@ -84,7 +83,7 @@ class MovingSystem:
         inputs = self.driving.at(t, self.system.layout.nearest(x)).values()
         time = [t] if self._timed else []
         rubbing = [np.zeros(self._rubs) if self.held is None else self.held.forces] if self._rubs else []
-        return self._slope(*time, self.whole(x), *inputs, *self._own.values(), *rubbing)
+        return self._slope(*time, self.whole(x), *inputs, *self.parameters.values(), *rubbing)
 
     def slope(self, t: float, y: Array) -> Array:
         """The slope of a solver's state."""
@@ -121,9 +120,6 @@ class MovingSystem:
         loop = "; if they depend on each other directly, that algebraic loop has no solution that Newton's method finds"
         return f"the {'outputs' if names[1:] else 'output'} {', '.join(names)} {'have' if names[1:] else 'has'} no " \
                f"value there{loop}" if names else ""
-
-    def check_constraints(self, t: float, x: Array, when: str) -> None:
-        check_constraints(self.system, t, self.whole(x), self.driving.at(t, x).values(), self._own, when)
 
 
 @dataclass(frozen=True, eq=False)

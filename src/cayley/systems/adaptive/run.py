@@ -22,6 +22,7 @@ from cayley.systems.adaptive.moving_system import Look, MovingSystem
 from cayley.systems.adaptive.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.friction_and_stops import Stop
 from cayley.systems.layout import State
+from cayley.systems.projection import check_constraints
 from cayley.systems.trajectory import Trajectory
 from cayley.systems.trajectory_parts import Dense, JointNames, Occurrence
 from cayley.systems.transitions import Transition
@@ -260,7 +261,8 @@ class AdaptiveRun:
         vector = layout.vectors(layout.given(after))
         if vector.ndim > 1:
             raise SignatureError(f"{layout.whose} must return one state, not {vector.shape[:-1]} of them")
-        self.moving.check_constraints(self.t, vector, f"the effect of event {event.name!r} returned")
+        check_constraints(self.system, self.t, self.moving.whole(vector), self.driving.at(self.t, vector).values(),
+                          self.moving.parameters, f"the effect of event {event.name!r} returned")
         return vector
 
     def _values(self, watched: Sequence[Watched], t: float, y: Array) -> Array:

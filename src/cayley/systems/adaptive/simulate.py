@@ -11,14 +11,13 @@ from functools import partial
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, SignatureError, shown
 from cayley.geometry.batch import numbers
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
 from cayley.systems.adaptive.run import AdaptiveRun
 from cayley.systems.layout import StateLike
 from cayley.systems.projection import check_constraints
-from cayley.wording import shown
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "gauss")
 

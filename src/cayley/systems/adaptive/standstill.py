@@ -62,15 +62,10 @@ class Standstill:
         self._restitution = np.concatenate([np.full(len(part.names), part.restitution) for part in parts])
         self._bases = [part.basis for part in parts]
         self._offsets = offsets
-        n = len(self.friction)
+        self.count = n = len(self.friction)  # of velocities that can be held, and so of reactions
         self.sliding, self.held = np.zeros(n), np.zeros(n, bool)  # directions of friction, 0 where there is none
         self._lower, self._upper, self._at = np.zeros(n), np.zeros(n), dict[int, Stop]()
         self.tied = any(part.tied for part in parts)
-
-    @property
-    def count(self) -> int:
-        """How many reactions there are."""
-        return len(self.friction)
 
     @property
     def forces(self) -> Array:

@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, did_you_mean
 from cayley.systems.fixed_steps.gauss import MIDPOINT, TWO_NODES, gauss, gauss_energy
 from cayley.systems.fixed_steps.lie_midpoint import lie_midpoint
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.runge_kutta import RK4, SEMI_IMPLICIT_EULER
-from cayley.wording import did_you_mean
 
 EXPLICIT = {"rk4": RK4, "semi-implicit-euler": SEMI_IMPLICIT_EULER}
 IMPLICIT: dict[str, Callable[..., FixedStep]] = {

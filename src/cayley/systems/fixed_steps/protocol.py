@@ -14,9 +14,8 @@ import numpy as np
 
 from cayley.compiler.array_parts import joined
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.layout import Layout, State
+from cayley.systems.layout import Layout, Record, State
 from cayley.systems.projection import on_constraints
-from cayley.systems.record import Record
 from cayley.systems.system import System
 
 

@@ -14,8 +14,7 @@ from cayley.compiler.array_parts import each, joined
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, StageTable, nothing
-from cayley.systems.layout import Layout, State
-from cayley.systems.record import Record
+from cayley.systems.layout import Layout, Record, State
 
 Pushed = Callable[[State, Record, dict[str, Array], dict[str, Array]], tuple[Scalar, Scalar]]
 

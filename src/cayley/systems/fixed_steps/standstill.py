@@ -45,8 +45,7 @@ from cayley.errors import UnsupportedError
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, largest, nothing
 from cayley.systems.fixed_steps.runge_kutta import euler_stage
 from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 
 ROUNDS = 3

@@ -30,7 +30,7 @@ def connect(*systems: System | HasSystem, name: str | None = None, wires: Mappin
 
     `wires` joins what has different names: {"motor.speed": "arm.qd"}, input by output, each with the name of its
     system, or without where only one has such a port. Shapes and units must agree. Outputs that depend on each other
-    directly, all the way round, are an algebraic loop: it is refused, or solved by Newton's method if `solve_loops`.
+    directly, all the way round, are an algebraic loop: an error, or with `solve_loops` solved by Newton's method.
 
     >>> plant = System("plant", state={"y": "m"}, inputs={"force": "N"}, derivative=lambda t, x, u, p: u.force)
     >>> law = System("law", inputs={"y": "m", "target": "m"}, outputs={"force": "N"},

@@ -16,8 +16,7 @@ from cayley.compiler.solving.roots import newton
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.joining.wiring import Place, Wiring
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 from cayley.systems.text_kernels import outputs_depend_on_time
 from cayley.systems.transitions import Transition

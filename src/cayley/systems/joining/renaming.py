@@ -10,8 +10,7 @@ from typing import Any
 from cayley.compiler.typing import Scalar, Text
 from cayley.errors import SignatureError, check_known
 from cayley.systems.friction_and_stops import FrictionAndStops
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from cayley.compiler.solving.strongly_connected import strongly_connected
-from cayley.errors import ConventionError, SignatureError, warn_user
+from cayley.errors import ConventionError, SignatureError, did_you_mean, warn_user
 from cayley.systems.ports import Port
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
 
 
 class Place(NamedTuple):

@@ -9,9 +9,8 @@ from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import StateLike
+from cayley.systems.layout import Record, StateLike
 from cayley.systems.projection import check_constraints
-from cayley.systems.record import Record
 from cayley.systems.rollouts.runs import first_inputs
 from cayley.systems.trajectory_parts import JointNames
 

@@ -23,9 +23,8 @@ from cayley.compiler.iterate import Iterated
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnsupportedError, did_you_mean, shown
 from cayley.systems.rollouts.runs import RecordedRun, Run, from_to
-from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts.rollout import Rollout

@@ -24,15 +24,11 @@ class DeviceTrajectory(HoldsFunctions):
     t: Array  # of NumPy
     points: Array  # (..., samples, size + 2) of the backend: blocks, modes, work, and the last correction of a step
     given: Callable[[Array], Array]  # as an array of the library of the states
-    bring: Callable[[], Any]
+    here: Callable[[], Any]  # the same with arrays of NumPy, a `Trajectory`
 
     @cached_property
     def work(self) -> Array:
         return self.given(self.points[..., -2])
-
-    def here(self) -> Any:  # noqa: ANN401 (a Trajectory)
-        """The same with arrays of NumPy."""
-        return self.bring()
 
     def __getitem__(self, name: str) -> Array:
         check_known([name], self.layout.columns, f"{self.layout.whose} has no state")

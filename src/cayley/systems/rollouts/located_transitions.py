@@ -28,8 +28,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_kernel
 from cayley.systems.trajectory_parts import Log
@@ -342,7 +341,8 @@ class Watching:
         end = where(beyond, 1.0, -1.0)
         weight = where(search.last == end, search.weight / 2.0, 1.0)
         aimed = self._aimed(x, memory.sides, low, high, at_low, at_high, weight, beyond)
-        often = np.logical_or(search.tried > _PATIENCE, _is_multiple(search.tried))
+        is_multiple = search.tried == BISECTION * np.floor(search.tried / BISECTION)
+        often = np.logical_or(search.tried > _PATIENCE, is_multiple)
         halved = np.logical_or(np.logical_and(search.fresh > 0.0, low == 0.0),
                                np.logical_and(search.tried > 0.0, often))
         small = given["rounding"] * given["h"] / 2.0
@@ -370,8 +370,3 @@ class Watching:
             chord = low + (high - low) * (before / (before + beyond))
             earliest = where(crossed[k], np.minimum(earliest, chord), earliest)
         return earliest
-
-
-def _is_multiple(tried: Scalar) -> Scalar:
-    """Of the number of trials after which the interval is halved."""
-    return tried == BISECTION * np.floor(tried / BISECTION)

@@ -15,10 +15,9 @@ import numpy as np
 from cayley.compiler.array_parts import summed
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.systems.rollouts.derivatives import WORK, RolloutDerivatives
 from cayley.systems.rollouts.runs import RecordedRun, Run
-from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)

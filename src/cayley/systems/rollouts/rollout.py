@@ -18,7 +18,7 @@ from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.errors import SignatureError, UnsupportedError, check_known
+from cayley.errors import SignatureError, UnsupportedError, check_known, shown
 from cayley.explained_calls import with_explained_calls
 from cayley.progress import PatientBar, pieces
 from cayley.systems.adaptive.driving import DrivingLaw
@@ -26,8 +26,7 @@ from cayley.systems.arguments import check_lists
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill
-from cayley.systems.layout import StateLike
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, StateLike
 from cayley.systems.rollouts.calls import SystemCalls
 from cayley.systems.rollouts.derivatives import RolloutDerivatives, RolloutLayer
 from cayley.systems.rollouts.device_trajectory import DeviceTrajectory
@@ -39,7 +38,6 @@ from cayley.systems.rollouts.stages import compiled_steps
 from cayley.systems.rollouts.transition_derivatives import TransitionDerivatives
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
-from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.compiler.c.c_source import CSource
@@ -271,8 +269,7 @@ class Rollout:
         return ""
 
     def _rolled(self, run: Run, progress: bool) -> tuple[Array, Array | None]:
-        """Make the steps: the points (..., samples + 1, size), and the last state of what is watched, if anything is.
-        """
+        """Make the steps: the points (..., samples + 1, size), and the last state of what is watched, or None."""
         points = run.empty(run.samples + 1, self.size)
         self.begin(points[..., 0, :], run.x)
         watched = self.watched_at_start(run, points)

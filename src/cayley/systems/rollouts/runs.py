@@ -15,8 +15,7 @@ import numpy as np
 
 from cayley.compiler.precision import computed_in
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, SignatureError
-from cayley.wording import shown
+from cayley.errors import ConventionError, SignatureError, shown
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts.rollout import Rollout

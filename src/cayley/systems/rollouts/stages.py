@@ -15,8 +15,7 @@ from cayley.compiler.iterate import Iterated, iterate
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import Flow, Point, Stage
-from cayley.systems.layout import State
-from cayley.systems.record import Record
+from cayley.systems.layout import Record, State
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts.rollout import Rollout

@@ -29,9 +29,8 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, nothing
-from cayley.systems.layout import State
+from cayley.systems.layout import Record, State
 from cayley.systems.ports import Port
-from cayley.systems.record import Record
 from cayley.systems.rollouts.derivatives import RolloutDerivatives
 from cayley.systems.rollouts.located_transitions import STORM, UNLOCATED, Search, Watching
 from cayley.systems.rollouts.runs import Run

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.linear import ldl, ldl_solve
-from cayley.compiler.solving.rounding import significant
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose
@@ -283,7 +283,7 @@ def _follows(arm: DHArm, target: Array, q: Array, way: Array, rows: int) -> bool
             if _residual(error)[0] <= bound:
                 break
             off = np.append(_task_error(error, target, rows)[0], 0.0)
-            here = here + np.linalg.lstsq(np.vstack([J[0], way]), off, rcond=1e-9)[0]
+            here = here + np.linalg.lstsq(np.vstack([J[0], way]), off, rcond=least_singular(len(q)))[0]
         else:
             return False
         if np.linalg.norm(here - start) > 0.1 / _PATH_STEPS:
