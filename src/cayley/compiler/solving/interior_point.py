@@ -141,16 +141,12 @@ class Cone:
         self.eta = np.sqrt(size_s / size_z)
 
     def weight(self, regular: Scalar) -> Array:
-        """(W^2 + regular)^-1, by the directions (1, 0, n), (1, 0, -n) and those across them, n along the others."""
+        """(W^2 + regular)^-1."""
         square = self.eta * self.eta
         length = np.sqrt(self.w[1:] @ self.w[1:])
-        n = self.w[1:] / np.maximum(length, _SHORT)
         far = (self.w[0] + length) * (self.w[0] + length)
-        one, other = 1.0 / (square * far + regular), 1.0 / (square / far + regular)
-        half, across = (one + other) / 2.0, 1.0 / (square + regular)
-        corner = (one - other) / 2.0 * n
-        return np.concatenate([np.concatenate([np.stack([half]), corner])[None], np.concatenate(
-            [corner[:, None], across * np.eye(len(n)) + (half - across) * np.outer(n, n)], axis=1)])
+        return _by_directions(self.w[1:] / np.maximum(length, _SHORT), square * far + regular, square / far + regular,
+                              square + regular)
 
     def scaled(self, v: Array) -> Array:
         """W v."""
@@ -159,6 +155,21 @@ class Cone:
     def unscaled(self, v: Array) -> Array:
         """W^-1 v."""
         return _boosted(reflected(self.w), v) / self.eta
+
+
+def weight_at_solution(s: Array, z: Array, regular: Scalar) -> Array:
+    """(W^2 + regular)^-1 as it is in the limit, where s and z are at right angles."""
+    apart = z[0] * s[1:] - s[0] * z[1:]
+    n = apart / np.maximum(np.sqrt(apart @ apart), _SHORT)
+    return _by_directions(n, (s[0] + s[1:] @ n) / (z[0] + z[1:] @ n) + regular,
+                          (s[0] - s[1:] @ n) / (z[0] - z[1:] @ n) + regular, s[0] / z[0] + regular)
+
+
+def _by_directions(n: Array, one: Scalar, other: Scalar, across: Scalar) -> Array:
+    """The inverse of the matrix that has these values along (1, n), (1, -n) and across both."""
+    half, corner = (1.0 / one + 1.0 / other) / 2.0, (1.0 / one - 1.0 / other) / 2.0 * n
+    return np.concatenate([np.concatenate([np.stack([half]), corner])[None], np.concatenate(
+        [corner[:, None], np.eye(len(n)) / across + (half - 1.0 / across) * np.outer(n, n)], axis=1)])
 
 
 def reflected(v: Array) -> Array:
@@ -249,7 +260,8 @@ def advanced(program: Program, at: Place) -> Place:
         tau = rest / steep
         z = one.z + tau * fixed.z
         x = one.x + tau * fixed.x
-        both = tuple((F @ x + tau * g - share * m, u + tau * v)  # by W^2 the slack would have the rounding of 1 / regular
+        # by W^2 the slacks would have the rounding of 1 / regular
+        both = tuple((F @ x + tau * g - share * m, u + tau * v)
                      for (F, g), m, u, v in zip(program.cones, r.cones, one.cones, fixed.cones, strict=True))
         return Place(x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, both, tau,
                      -(product + at.kappa * tau) / at.tau)

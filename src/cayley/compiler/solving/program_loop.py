@@ -40,9 +40,8 @@ class Turn(NamedTuple):
 
 
 def brought_near(program: Program, has_ended: Scalar, iterations: int, tolerance: Scalar) -> tuple[Place, Scalar]:
-    """Where at most so many steps from the usual start lead, and how many were taken: none where the program `has_ended`
-    (0 or 1) before, none after it was found solved, infeasible or unbounded, or a step would not have been of
-    numbers."""
+    """Where at most so many steps from the usual start lead, and how many were taken: none where it `has_ended` (0, 1)
+    before, none after it was found solved, infeasible or unbounded, or a step would not have been of numbers."""
     def step(turn: Turn) -> Turn:
         after = advanced(program, turn.at)
         is_finite = reduce(operator.and_, [abs(x) < np.inf for x in _scalars(after)])

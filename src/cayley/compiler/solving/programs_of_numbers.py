@@ -50,7 +50,8 @@ def _kernel(name: str, cores: tuple[tuple[str, tuple[int, ...]], ...], near: tup
     n, p = shape["q"][0], shape.get("A", (0,))[0]
     m = shape["G"][0] if "G" in shape else n if "lower" in shape or "upper" in shape else 0
     cones = [core[0] for label, core in cores if label[0] == "g"]
-    spelled = ",".join(f"({','.join(map(str, core))})" for core in [*[core for _, core in cores], *[(k,) for k in near]])
+    shapes = [*[core for _, core in cores], *[(k,) for k in near]]
+    spelled = ",".join(f"({','.join(map(str, core))})" for core in shapes)
     results = ",".join([f"({n}),({p}),({m}),(),(),(),(),()", *[f"({k})" for k in cones]])
 
     def text(*arrays: Array) -> Any:  # noqa: ANN401 (a tuple of arrays)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Cone, Equations, Place, Program, Right, residuals
+from cayley.compiler.solving.interior_point import Equations, Place, Program, Right, residuals, weight_at_solution
 from cayley.compiler.solving.linear import chosen
 from cayley.compiler.solving.optimum import Optimum, Status
 from cayley.compiler.solving.program_data import Given, as_program
@@ -59,8 +59,8 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
 
     See `Optimum` for the result: look at its `status`. A program is solved when no residual is larger than `tolerance`
     beside the largest terms that it is the sum of; the method takes at most `iterations` steps, ten as a rule. `start`
-    is a former result for nearly the same data, or its x, equalities and inequalities: if the same bounds are active, or
-    nearly the same, no step is taken. Derivatives of the solution are those of the program in which the
+    is a former result for nearly the same data, or its x, equalities and inequalities: if about the same bounds are
+    active, no step is taken. Derivatives of the solution are those of the program in which the
     bounds that are active stay so. Where a bound is just about to become active, or to be left, the solution has a
     derivative to each side, and the one given is one of them.
 
@@ -79,8 +79,8 @@ def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: Arra
     """The x (n) that minimises x'P x / 2 + q'x subject to A x = b, lower <= G x <= upper and second-order cones.
 
     Each of the `cones` is a pair of F (k, n) and g (k): of t = F x + g the first entry is at least the length of the
-    others, t[0] >= |t[1:]|. All else is as for `quadratic_program`. The cone of friction of a contact force x, with the
-    normal z and a coefficient 0.5, is F = diag(0.5, 1, 1) on (z, x, y):
+    others, t[0] >= |t[1:]|. All else is as for `quadratic_program`, but x is known only to about the root of the
+    tolerance. A contact force x with the normal z and a coefficient of friction 0.5 is in its cone with
 
     >>> F = [[0.0, 0.0, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     >>> wanted = np.array([3.0, 4.0, 5.0])
@@ -121,7 +121,7 @@ def solved_in_kernel(given: Given, graph: Graph, start: tuple[Array, ...] | None
         found = Solution(*[where(ready != 0.0, a, b) for a, b in zip(warm, found, strict=True)])
     if program.cones:
         equations = Equations(program, at.z / (at.s + program.regular * at.z),
-                              [Cone(s, w).weight(program.regular) for s, w in at.cones])
+                              [weight_at_solution(s, w, program.regular) for s, w in at.cones])
     else:
         found = sharpened(program, found)
         equations = with_active(program, found)[1]

@@ -4,7 +4,7 @@ order of minimum degree, and of large dense ones the products are loops in the e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,20 +18,6 @@ from cayley.compiler.typing import Array
 _LARGE = 24  # rows of a dense matrix that is no longer written out
 _MANY = _LARGE * _LARGE // 2  # entries
 _DENSE = 0.6
-
-
-class Factors(Protocol):
-    """The factors of a matrix."""
-
-    pivots: Array
-
-    def solve(self, right: Array) -> Array:
-        """The x of A x = right."""
-        ...
-
-    def mapped(self, function: Callable[[Array], Array]) -> Factors:
-        """The factors whose numbers are replaced by a function of them."""
-        ...
 
 
 class WrittenOut(NamedTuple):
@@ -73,6 +59,9 @@ class Looped(NamedTuple):
         return Looped(function(self.pivots), function(self.columns))
 
 
+Factors = WrittenOut | Looped
+
+
 def factored(A: Array) -> Factors:
     """The factors of a symmetric matrix (n, n), whose lower triangle is read."""
     n = len(A)
@@ -82,7 +71,7 @@ def factored(A: Array) -> Factors:
         return WrittenOut(order, [symbols(np.array(row, dtype=object)) for row in L], symbols(pivots))
     rows, columns = np.tril_indices(n)
     left = (rows > 0) & (columns > 0)
-    place = {pair: k for k, pair in enumerate(zip(rows, columns, strict=True))}
+    place = {pair: k for k, pair in enumerate(zip(rows.tolist(), columns.tolist(), strict=True))}
     first = [place[k, 0] for k in range(1, n)]
 
     def eliminate(triangle: Array, _: Any) -> tuple[Array, tuple[Any, Array]]:  # noqa: ANN401
