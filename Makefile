@@ -13,7 +13,7 @@ INSTALL = { $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(
 # Python keeps what it has compiled: uv compiles nothing, and tests start Python often.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help tour test lint lowest programs spec fuzz docs bench clean
+.PHONY: help tour test lint lowest programs spec fuzz docs bench front clean
 
 help:
 	@echo "make tour    load PUMA 560, check every method against every other, and write a report"
@@ -25,6 +25,7 @@ help:
 	@echo "make fuzz    random functions, calls, files and mechanisms from a fresh seed; make fuzz MINUTES=60 SEED=7"
 	@echo "make docs    the documentation as a site, in build/site"
 	@echo "make bench   Cayley beside its peers in 20 minutes; writes benchmarks/README.md (QUICK=1 ONLY=dynamics,kinematics)"
+	@echo "make front   figures of README.md, of its picture and of the paper, from benchmarks/README.md"
 	@echo "make clean   remove the virtual environment and every cache"
 
 tour: $(VENV)/.package
@@ -62,6 +63,11 @@ docs: $(VENV)/.development
 bench: programs $(VENV)/.peers $(PEERS)/.installed
 	@$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
+front: $(VENV)/.development
+	@$(BIN)/python tools/front_page.py
+	@$(BIN)/python docs/pictures/pictures.py docs/pictures front moving_front
+	@$(BIN)/python paper/figures.py
+
 clean:
 	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
 	find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -84,7 +90,7 @@ $(VENV)/.peers: $(VENV)/.development
 	@touch $@
 
 # Peers that need other versions of packages than the tests; those that do not install are named on the page.
-$(PEERS)/.installed: benchmarks/install_peers.py benchmarks/pinocchio_codegen.cpp | $(VENV)/.peers
+$(PEERS)/.installed: benchmarks/install_peers.py $(wildcard benchmarks/pinocchio_*) | $(VENV)/.peers
 	@echo "Installing the other peers of the benchmarks into $(PEERS) and compiling one; this takes some minutes."
 	@$(PIP) uv && $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)
 	@$(BIN)/python benchmarks/install_peers.py $(BIN)/uv $(PEERS)

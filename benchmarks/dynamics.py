@@ -353,7 +353,9 @@ def toolbox(tree: Any, function: str, states: tuple) -> list[Contestant]:
 
 
 def codegen(tree: Any, function: str, states: tuple) -> list[Contestant]:
-    """Pinocchio in C++, and the C that CppADCodeGen makes of it."""
+    """Pinocchio in C++, and the C that CppADCodeGen makes of it, which for Talos gcc compiles for many minutes."""
+    if tree.nv > 20:
+        return []
     q, v, a = (*states, *[np.zeros((len(states[0]), tree.nv))] * (3 - len(states)))
     given = {**robots.pinocchio_arrays(tree), "q": robots.pinocchio_configurations(tree, q), "v": v, "a": a}
     contestants = elsewhere.process("CppADCodeGen").contestants(function, given, 1e-10, robot=tree.name)
@@ -384,7 +386,7 @@ def drake(tree: Any, function: str, states: tuple) -> list[Contestant]:
 
 
 def of_an_arm(peer: str, tree: Any, function: str, states: tuple) -> list[Contestant]:
-    """The Panda only: the PUMA has rotors, which URDF does not hold, and floating bases are other coordinates in each."""
+    """The Panda only: URDF does not hold the rotors of the PUMA, and floating bases have other coordinates in each."""
     if function not in ("inverse_dynamics", "forward_dynamics", "inertia_matrix") or tree.name != "panda":
         return []
     given = dict(zip(("q", "v", "a"), states, strict=False))

@@ -16,8 +16,8 @@ import numpy as np
 from peers import MissingPeer
 from timing import Contestant
 
-HERE = Path(__file__).parent
-ENVIRONMENT = Path(os.environ.get("CAYLEY_PEERS") or HERE.parent / ".venv-peers")
+HERE = Path(__file__).resolve().parent
+ENVIRONMENT = Path(os.environ.get("CAYLEY_PEERS") or HERE.parent / ".venv-peers").absolute()
 
 
 class Process:
@@ -30,7 +30,7 @@ class Process:
         self.peer, self.folder = peer, tempfile.TemporaryDirectory()
         self.errors = (Path(self.folder.name) / "errors").open("w+")
         self.program = subprocess.Popen([python, HERE / "elsewhere_peers.py", peer], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.errors, text=True)
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True, cwd=self.folder.name)
         self.versions: list[str] = self.ask("versions")["versions"]
 
     def ask(self, request: str, **given: Any) -> dict[str, Any]:

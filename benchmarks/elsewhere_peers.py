@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 LOOPED = 500  # states of a Python loop
+STEPS = 100  # of mink, at most
 FLAGS = "-O3 -march=native"
 
 
@@ -58,6 +59,7 @@ def drake(job: str, given: dict, arrays: dict) -> list[Way]:
     from pydrake.multibody.plant import MultibodyPlant
     from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
 
+    arrays.pop("offset", None)
     plant = MultibodyPlant(0.0)
     Parser(plant).AddModels(given["urdf"])
     base = plant.GetBodyByName(given["base"])
@@ -174,86 +176,175 @@ def adam(job: str, given: dict, arrays: dict) -> list[Way]:
     return under_jit("adam", functions[job], arrays)
 
 
+# mink and Crocoddyl
+
+
+def mink(job: str, given: dict, arrays: dict) -> list[Way]:
+    """Inverse kinematics as its examples do it: steps, each a quadratic program with the limits of the joints. It tries
+    no other starts: only the poses are timed that it solves from the middle of the limits."""
+    import mink as library
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(given["mjcf"])
+    model.jnt_limited[:], model.jnt_range[:] = 1, arrays["limits"]
+    middle = arrays["limits"].mean(axis=1)
+    configuration = library.Configuration(model)
+    task = library.FrameTask(given["body"], "body", position_cost=1.0, orientation_cost=1.0)
+    limits = [library.ConfigurationLimit(model)]
+    poses = [library.SE3.from_matrix(T) for T in arrays["targets"]]
+
+    def step() -> None:
+        velocity = library.solve_ik(configuration, [task], 1.0, "daqp", limits=limits)
+        configuration.integrate_inplace(velocity, 1.0)
+
+    def solve(pose: Any) -> bool:
+        configuration.update(middle)
+        task.set_target(pose)
+        for _ in range(STEPS):
+            try:
+                step()
+            except library.NoSolutionFound:
+                return False
+            if np.linalg.norm(task.compute_error(configuration)) < given["residual"]:
+                return True
+        return False
+
+    solved = [pose for pose in poses if solve(pose)]
+    if not solved:
+        raise Refused("no pose was solved")
+
+    def results() -> np.ndarray:
+        found = np.full((len(poses), len(middle)), np.nan)
+        for row, pose in zip(found, poses, strict=True):
+            if solve(pose):
+                row[:] = configuration.q
+        return found
+
+    def one() -> None:
+        configuration.update(middle)
+        step()
+
+    title = f"mink, steps to 1e-10 (the {len(solved)} of {len(poses)} poses that it solves), Python loop"
+    return [
+        Way("mink, one step", "one()", {"one": one}, 1, results),
+        Way(title, "for pose in poses: solve(pose)", {"solve": solve, "poses": solved}, len(solved), results)]
+
+
+def crocoddyl(job: str, given: dict, arrays: dict) -> list[Way]:
+    """The dynamics and derivatives of all knots of a shooting problem, with quadratic costs of states and forces."""
+    import crocoddyl as library
+    import pinocchio as pin
+
+    model = pin.buildModelFromUrdf(given["urdf"])
+    state = library.StateMultibody(model)
+    costs = library.CostModelSum(state)
+    for name, residual in (("state", library.ResidualModelState(state, state.zero(), model.nv)),
+                           ("forces", library.ResidualModelControl(state, model.nv))):
+        costs.addCost(name, library.CostModelResidual(state, residual), 1e-2)
+    dynamics = library.DifferentialActionModelFreeFwdDynamics(state, library.ActuationModelFull(state), costs)
+    knot = library.IntegratedActionModelEuler(dynamics, given["step"])
+    xs = [*np.concatenate([arrays["q"], arrays["v"]], axis=1)]
+    us = [*arrays["a"]]
+    problem = library.ShootingProblem(xs[0], [knot] * len(us), knot)
+    problem.nthreads = 1
+    xs.append(xs[-1])
+
+    def results() -> np.ndarray:
+        problem.calc(xs, us)
+        problem.calcDiff(xs, us)
+        return np.stack([np.concatenate([d.Fx.ravel(), d.Fu.ravel()]) for d in problem.runningDatas])
+
+    names = {"problem": problem, "xs": xs, "us": us}
+    return [Way("Crocoddyl, `calc` and `calcDiff` of a shooting problem, one thread",
+                "problem.calc(xs, us); problem.calcDiff(xs, us)", names, len(us), results)]
+
+
 # Pinocchio in C++
 
 
 def codegen(job: str, given: dict, arrays: dict) -> list[Way]:
     """Pinocchio's own functions in C++, and the C that CppADCodeGen makes of them."""
-    library, number = library_of_pinocchio(), JOBS.get(job)
+    number = JOBS.get(job)
     if number is None:
         raise Refused(f"no {job}")
+    generator, loops = library_of_pinocchio("pinocchio_codegen"), library_of_pinocchio("pinocchio_loops")
     kinds, parents = arrays["kinds"].astype(np.int32), arrays["parents"].astype(np.int32)
-    placements, inertias = (np.ascontiguousarray(arrays[name]) for name in ("placements", "inertias"))
-    model = library.new_model(len(kinds), parents.ctypes, kinds.ctypes, placements.ctypes, inertias.ctypes)
-    folder = Path(given["folder"])
-    function = library.new_function(model, number, str(folder / f"{given['robot']}_{job}").encode(), FLAGS.encode())
-    x = np.ascontiguousarray(np.concatenate([arrays[name] for name in ("q", "v", "a")], axis=1))
-    n, nv = len(x), arrays["v"].shape[1]
-    size = {2: nv * (nv + 1) // 2}.get(number, (1 if number < 2 else 3 * nv) * nv)  # of the generated
+    parts = [parents, kinds, *(np.ascontiguousarray(arrays[name]) for name in ("placements", "inertias"))]
+    model = (ctypes.c_int(len(kinds)), *[ctypes.c_void_p(part.ctypes.data) for part in parts])
+    name = f"{given['folder']}/{given['robot']}_{job}"
+    generator.generate(*model, ctypes.c_int(number), name.encode())
+    generated = ctypes.CDLL(next(str(path) for path in Path(given["folder"]).glob(f"{Path(name).name}*.so")))
+    loops.new_robot.restype = ctypes.c_void_p
+    robot = ctypes.c_void_p(loops.new_robot(*model))
+
+    states = np.ascontiguousarray(np.concatenate([arrays[name] for name in ("q", "v", "a")], axis=1))
+    nv, count = arrays["v"].shape[1], len(states)
+    matrices = {0: 0, 1: 0, 2: 1}.get(number, 3)
+    whole_size, packed = (nv, nv) if not matrices else (matrices * nv * nv, nv * (nv + 1) // 2 if number == 2 else 0)
     ways = []
-    for title, run, outputs in (("Pinocchio in C++, a loop", library.run_plain, nv * nv if number == 2 else size),
-                                ("Pinocchio, C of CppADCodeGen, a loop in C++", library.run_generated, size)):
-        if number == 2 and run is library.run_generated:
-            x = np.ascontiguousarray(arrays["q"])
-        out = np.zeros((n, outputs))
-        names = {"run": run, "f": function, "x": x, "out": out, "px": x.ctypes.data, "po": out.ctypes.data,
-                 "inputs": x.shape[1], "outputs": outputs, "n": n}
-        statement = "run(f, px, inputs, po, outputs, n)"
+    for title, run, first, x, outputs in (
+            ("Pinocchio in C++, a loop", loops.run_plain, (robot, ctypes.c_int(number)), states, whole_size),
+            ("Pinocchio, C of CppADCodeGen, a loop in C", loops.run_generated,
+             (ctypes.cast(generated.f_forward_zero, ctypes.c_void_p),),
+             np.ascontiguousarray(arrays["q"]) if number == 2 else states, packed or whole_size)):
+        out = np.zeros((count, outputs))
+        given_to = (*first, ctypes.c_void_p(x.ctypes.data), ctypes.c_int(x.shape[1]), ctypes.c_void_p(out.ctypes.data),
+                    ctypes.c_int(outputs), ctypes.c_int(count))
 
-        def results(names: dict = names, statement: str = statement, out: np.ndarray = out) -> np.ndarray:
-            eval(statement, names)
-            return whole(out, number, nv)
+        def results(run: Any = run, given_to: tuple = given_to, out: np.ndarray = out,
+                    by_columns: bool = run is loops.run_plain) -> np.ndarray:
+            run(*given_to)
+            return by_rows(out, matrices, nv, by_columns)
 
-        ways.append(Way(title, statement, names, n, results))
+        ways.append(Way(title, "run(*given)", {"run": run, "given": given_to, "keep": (x, out)}, count, results))
     return ways
 
 
-def whole(out: np.ndarray, number: int, nv: int) -> np.ndarray:
-    """Symmetric matrices in full, as the other peers give them."""
-    if number != 2:
+def by_rows(out: np.ndarray, matrices: int, nv: int, by_columns: bool) -> np.ndarray:
+    """Matrices by rows; a mass matrix, of which the upper triangle is computed, in full."""
+    if not matrices:
         return out.copy()
-    full = np.zeros((len(out), nv, nv))
-    if out.shape[1] == nv * nv:
-        full[:] = np.triu(out.reshape(-1, nv, nv).transpose(0, 2, 1))
+    if out.shape[1] == matrices * nv * nv:
+        found = out.reshape(-1, matrices, nv, nv)
+        found = (found.swapaxes(2, 3) if by_columns else found).copy()
     else:
-        full[(slice(None), *np.triu_indices(nv))] = out
-    return (full + np.triu(full, 1).transpose(0, 2, 1)).reshape(len(out), -1)
+        found = np.zeros((len(out), 1, nv, nv))
+        found[(slice(None), 0, *np.triu_indices(nv))] = out
+    if matrices == 1:
+        found = np.triu(found) + np.triu(found, 1).swapaxes(2, 3)
+    return found.reshape(len(out), -1)
 
 
 JOBS = {"inverse_dynamics": 0, "forward_dynamics": 1, "inertia_matrix": 2, "linearize": 3, "forward_derivatives": 4}
+OPTIMISED = {"pinocchio_codegen": "-O0", "pinocchio_loops": FLAGS}  # the generator is not timed, and long to compile
 
 
-def library_of_pinocchio() -> ctypes.CDLL:
-    """Compiled once, into the environment."""
-    source = Path(__file__).with_name("pinocchio_codegen.cpp")
+def library_of_pinocchio(name: str, *, compiling: bool = False) -> ctypes.CDLL:
+    """Compiled once, into the environment, when its packages are installed: that takes minutes and gigabytes."""
+    source = Path(__file__).with_name(f"{name}.cpp")
     prefix = Path(sys.prefix) / f"lib/python3.{sys.version_info.minor}/site-packages/cmeel.prefix"
     if not (prefix / "include/cppad/cg.hpp").exists():
         raise Refused("CppADCodeGen is not installed")
-    mark = hashlib.sha256(source.read_bytes() + version("pin").encode()).hexdigest()[:12]
-    made = Path(sys.prefix) / f"pinocchio_codegen_{mark}.so"
+    text = source.read_bytes() + source.with_name("pinocchio_model.hpp").read_bytes() + version("pin").encode()
+    made = Path(sys.prefix) / f"{name}_{hashlib.sha256(text).hexdigest()[:12]}.so"
+    if not made.exists() and not compiling:
+        raise Refused(f"{source.name} was not compiled (`make bench` does it)")
     if not made.exists():
-        boost = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12",
-                 "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "NDEBUG"]
+        macros = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12",
+                  "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "NDEBUG"]
         done = subprocess.run(
-            ["g++", "-std=c++17", *FLAGS.split(), "-w", "-fPIC", "-shared", *(f"-D{name}" for name in boost),
+            ["g++", "-std=c++17", *OPTIMISED[name].split(), "-w", "-fPIC", "-shared", *(f"-D{one}" for one in macros),
              f"-I{prefix}/include", f"-I{prefix}/include/eigen3", "-o", made, source, f"-L{prefix}/lib", "-lcppad_lib",
              "-ldl", f"-Wl,-rpath,{prefix}/lib"], capture_output=True, text=True)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error" in line]
             raise Refused(f"g++: {(errors or ['failed'])[0]}")
-    library = ctypes.CDLL(str(made))
-    pointer, number = ctypes.c_void_p, ctypes.c_int
-    for name, result, arguments in (
-            ("new_model", pointer, [number, *[pointer] * 4]),
-            ("new_function", pointer, [pointer, number, ctypes.c_char_p, ctypes.c_char_p]),
-            ("run_plain", None, [pointer, pointer, number, pointer, number, number]),
-            ("run_generated", None, [pointer, pointer, number, pointer, number, number])):
-        getattr(library, name).restype, getattr(library, name).argtypes = result, arguments
-    return library
+    return ctypes.CDLL(str(made))
 
 
 PEERS = {  # the function and the packages whose versions the page tells
     "Drake": (drake, ["drake"]), "frax": (frax, ["frax", "jax"]), "adam": (adam, ["adam-robotics", "jax"]),
+    "mink": (mink, ["mink", "mujoco", "daqp"]), "Crocoddyl": (crocoddyl, ["crocoddyl", "pin"]),
     "CppADCodeGen": (codegen, ["pin", "cmeel-cppadcodegen", "cmeel-cppad"])}
 
 
@@ -285,7 +376,7 @@ def answers(peer: str) -> Iterator[dict]:
 
 def main() -> None:
     if sys.argv[1] == "--compile":
-        library_of_pinocchio()
+        library_of_pinocchio(sys.argv[2], compiling=True)
         return
     answering = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what packages print must not be taken for an answer

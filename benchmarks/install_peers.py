@@ -3,11 +3,14 @@ installer said. `python benchmarks/install_peers.py .venv/bin/uv .venv-peers`.""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+COMPILING = 900  # seconds, at most
 PEERS = {
     "Drake": ["drake>=1.51"],
     "frax": ["frax>=0.1", "jax"],
@@ -30,10 +33,17 @@ def main() -> None:
             said = re.sub(r"[^\x20-\x7e]+", " ", " ".join(done.stderr.split()))
             refused.append(f"{name}, `pip install {' '.join(packages)}`: {said.strip()[:300]}")
             print(f"not installed: {refused[-1]}", file=sys.stderr)
-    compiled = subprocess.run([environment / "bin" / "python", Path(__file__).with_name("elsewhere_peers.py"),
-                               "--compile"], capture_output=True, text=True)
-    if compiled.returncode:
-        refused.append(f"CppADCodeGen, compiled: {compiled.stderr.strip().splitlines()[-1]}")
+    program = [environment / "bin" / "python", Path(__file__).with_name("elsewhere_peers.py"), "--compile"]
+    compilers = [subprocess.Popen([*program, name], stderr=subprocess.PIPE, text=True, start_new_session=True)
+                 for name in ("pinocchio_codegen", "pinocchio_loops")]
+    for compiler in compilers:
+        try:
+            _, said = compiler.communicate(timeout=COMPILING)
+        except subprocess.TimeoutExpired:
+            os.killpg(compiler.pid, signal.SIGTERM)
+            said = f"g++ took longer than {COMPILING} s"
+        if compiler.returncode != 0:
+            refused.append(f"CppADCodeGen, compiled: {' '.join(said.strip().splitlines()[-1:])}")
     (environment / "refused.txt").write_text("\n".join(refused) + ("\n" if refused else ""))
 
 

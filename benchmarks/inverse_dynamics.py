@@ -97,7 +97,9 @@ def figures(contestants: Sequence[Contestant], ns: dict[str, float], startup: di
                 [
                     "loaded from the cache, with the imports that the first call makes",
                     f"{startup['cached with imports']:.1f}"],
-                ["in none of these: import and initialisation of llvmlite", f"{startup['llvm']:.1f}"], ],
+                ["in none of these: import and initialisation of llvmlite", f"{startup['llvm']:.1f}"],
+                *[[f"{title}, after all imports", f"{1e3 * seconds:.1f}"]
+                  for title, seconds in peers.PREPARATION.items()], ],
         ), ]
 
 

@@ -14,11 +14,16 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize
 
+import elsewhere
 import page
+import robots
 from cayley.mechanism import load
+from peers import MissingPeer
+from summary import times
 from tables import Table
-from timing import OtherPrograms, agree
+from timing import Contestant, Disagreement, OtherPrograms, agree, race
 
+MINK_POSES = 100
 ARMS = {"PUMA 560": "puma560", "Panda": "panda", "UR5": "ur5", "iiwa 14": "iiwa14"}
 TOLERANCE = 1e-10
 # the toolbox bounds half the square of the residual; its default, 1e-6, is a residual of 1.4e-3
@@ -54,8 +59,35 @@ def main() -> None:
     for title, name in track(ARMS.items(), description="arms", console=console, transient=True):
         found[title] = figures(load(name), chosen.poses, chosen.singles, chosen.unreachable,
                                chosen.rounds)
-    tables = report(found, chosen)
-    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores())
+    missing = []
+    try:
+        found_beside = [beside_mink(load("panda"), chosen.rounds)]
+    except (MissingPeer, Disagreement) as reason:
+        found_beside, missing = [], [str(reason)]
+    page.write(__file__, [*report(found, chosen), *found_beside], rounds=chosen.rounds, others=others.cores(),
+               missing=missing, versions=elsewhere.versions())
+
+
+def beside_mink(arm: Any, rounds: int) -> Table:
+    """The Panda's poses beside the steps of mink, whose solutions must be poses, too."""
+    random = np.random.default_rng(2026)
+    targets = arm.pose(random.uniform(arm.lower, arm.upper, size=(MINK_POSES, arm.nq)), "tool")
+    tool = arm.tree.frame("tool")
+    given = {"targets": targets @ np.linalg.inv(tool.pose), "limits": np.stack([arm.lower, arm.upper], axis=1)}
+    contestants = elsewhere.process("mink").contestants(
+        "inverse_kinematics", given, 1e-9, mjcf=robots.mujoco_text(arm), body=tool.body, residual=TOLERANCE)
+    q = contestants[0].torques()
+    solved = np.isfinite(q).all(axis=1)
+    agree("mink", float(recomputed(arm, q[solved], targets[solved]).max()), contestants[0].tolerance)
+    names = {"solve": arm.inverse_kinematics, "T": targets, "one": targets[0]}
+    ours = [
+        Contestant("one", "Cayley, one pose", 'solve(one, "tool")', names, 1, lambda: q),
+        Contestant("all", f"Cayley, a batch of {len(q)}", 'solve(T, "tool")', names, len(q), lambda: q)]
+    ns: dict[str, float] = {}
+    for medians in race([*ours, *contestants], rounds):
+        ns = medians
+    rows = [[c.title, f"{ns[c.key] / 1e3:.2f}", times(ns[c.key] / ns["one"])] for c in (*ours, *contestants)]
+    return Table("Beside mink: the Panda, microseconds a pose", ["", "us", "times one pose of Cayley"], rows)
 
 
 def figures(arm: Any, poses: int, singles: int, unreachable: int, rounds: int) -> Figures:
@@ -144,7 +176,7 @@ def toolbox_chain(arm: Any) -> Any:
     def constant(pose: np.ndarray) -> Any:
         return rtb.ET.SE3(SE3(pose, check=False))
 
-    tool = arm.frame("tool")
+    tool = arm.tree.frame("tool")
     chain, pending = rtb.ETS(), np.eye(4)
     for number in arm.path(arm.body_number(tool.body)):
         joint = arm.joints[number]

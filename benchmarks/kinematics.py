@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
+import elsewhere
 import page
+import robots
+from peers import MissingPeer
 from tables import Requirement, Table, required
-from timing import Contestant, OtherPrograms, agree, race
+from timing import Contestant, Disagreement, OtherPrograms, agree, race
 
 LOOP_STATES = 1000
 CPP = {"pose": 313.0,
@@ -27,18 +31,19 @@ def main() -> None:
     options.add_argument("--states", type=int, default=10_000, help="states of a batch")
     chosen = options.parse_args()
     console = Console()
-    contestants = line_up(chosen.states)
+    contestants, missing = line_up(chosen.states)
     nanoseconds: dict[str, float] = {}
     others = OtherPrograms()
     for medians in track(race(contestants, chosen.rounds), total=chosen.rounds, description="rounds", console=console,
                          transient=True):
         nanoseconds = medians
     tables = figures(contestants, nanoseconds, chosen.states)
-    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores())
+    page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing,
+               versions=elsewhere.versions())
 
 
-def line_up(count: int) -> list[Contestant]:
-    """Cayley and Pinocchio on the same arm and states; their results are compared before anything is timed."""
+def line_up(count: int) -> tuple[list[Contestant], list[str]]:
+    """All on the same arm and states; their results are compared before anything is timed."""
     arm = cy.load("panda")
     model, number = pinocchio_arm(arm)
     states = arm.random_configuration(count, seed=2026)
@@ -69,7 +74,27 @@ def line_up(count: int) -> list[Contestant]:
         contestant("pinocchio jacobians", "Pinocchio, a loop over `computeFrameJacobian`",
                    f"for q in some: {of_jacobian}", theirs, len(some)), ]
     check(arm, states, theirs, batches)
-    return contestants
+    missing = []
+    for peer in ("frax", "adam", "Drake"):
+        try:
+            contestants += in_another_process(peer, arm, states, {"pose": batches["T"], "jacobian": batches["J"]})
+        except (MissingPeer, Disagreement) as reason:
+            missing.append(str(reason))
+    return contestants, missing
+
+
+def in_another_process(peer: str, arm: Any, states: np.ndarray, expected: dict[str, np.ndarray]) -> list[Contestant]:
+    """Poses and Jacobians of a peer with an environment of its own."""
+    given = {"q": states, "offset": np.asarray(arm.tree.frame("tool").pose)}
+    found = []
+    for job, right in expected.items():
+        for c in elsewhere.process(peer).contestants(job, given, 1e-12, **robots.urdf_file(arm, tool=True)):
+            rows = c.torques()
+            agree(peer, float(np.abs(rows - right.reshape(len(right), -1)[:len(rows)]).max()), c.tolerance)
+            name, how = c.title.split(", ", 1)
+            what = job if c.states == 1 else f"{job}s"
+            found.append(replace(c, key=f"{c.key} {job}", title=f"{name}, {what}, {how}"))
+    return found
 
 
 def contestant(key: str, title: str, statement: str, names: dict[str, Any], states: int) -> Contestant:
@@ -97,7 +122,7 @@ def pinocchio_arm(arm: Any) -> tuple[Any, int]:
         if part.motion.axis != (0.0, 0.0, 1.0):
             raise SystemExit(f"joint {part.name} of {arm.name} does not turn about its z axis")
         joint = model.addJoint(joint, pin.JointModelRZ(), pin.SE3(np.asarray(part.placement)), part.name)
-    tool = arm.frame("tool")
+    tool = arm.tree.frame("tool")
     return model, model.addFrame(pin.Frame("tool", joint, 0, pin.SE3(np.asarray(tool.pose)), pin.FrameType.OP_FRAME))
 
 

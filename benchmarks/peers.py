@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tables import COMPILER_FLAGS
 from timing import Contestant
 
 PYTHON_LOOP_STATES = 1000
+PREPARATION: dict[str, float] = {}  # seconds that peers take before their first torques
 
 
 class MissingPeer(Exception):
@@ -99,11 +101,13 @@ def casadi(q, qd, qdd) -> list[Contestant]:
     if shutil.which("gcc") is None:
         raise MissingPeer("CasADi's generated C: there is no gcc")
 
+    begun = time.perf_counter()
     inputs = [ca.SX.sym(name, q.shape[1]) for name in ("q", "qd", "qdd")]
     tau = arm_torques(*[_scalars(x) for x in inputs])
     torques = ca.Function("torques", inputs, [ca.cse(ca.vertcat(*tau))])
-    one_state = compiled_c(ca, torques).map(len(q))
     whole_batch = compiled_c(ca, torques.map(len(q)))
+    PREPARATION["CasADi, C generated and compiled by gcc"] = time.perf_counter() - begun
+    one_state = compiled_c(ca, torques).map(len(q))
 
     def contestant(key, title, function):
         buffer, run = function.buffer()
@@ -138,7 +142,10 @@ def jax(q, qd, qdd) -> list[Contestant]:
     torques = jax.jit(jax.vmap(lambda q, qd, qdd: inverse_dynamics(ARM, q, qd, qdd, xp=jnp)))
     names = {"torques": torques, "q": jnp.asarray(q), "qd": jnp.asarray(qd), "qdd": jnp.asarray(qdd)}
     statement = "torques(q, qd, qdd).block_until_ready()"
-    title = "JAX, `jit(vmap(...))` on the CPU, its own threads"
+    begun = time.perf_counter()
+    torques(*(names[name] for name in ("q", "qd", "qdd"))).block_until_ready()
+    PREPARATION["JAX, traced and compiled by XLA, to the torques of the batch"] = time.perf_counter() - begun
+    title = "JAX, `jit(vmap(...))` of the same plain text, its own threads"
     return [Contestant("jax batch", title, statement, names, len(q), _value(statement, names))]
 
 

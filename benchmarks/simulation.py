@@ -40,13 +40,13 @@ def main() -> None:
             ns = medians
         for c in contestants:
             own = ns["rk4"] if "rk4" in c.key else ns["semi-implicit-euler"]
-            rows.append([name, c.title, f"{ns[c.key]:.0f}", f"{1e9 / ns[c.key]:,.0f}", f"{ns[c.key] / own:.1f}"])
+            rows.append([name, c.title, f"{ns[c.key]:.0f}", f"{1e9 / ns[c.key]:,.0f}", f"{ns[c.key] / own:.1f}", "no"])
         for method in METHODS:
             for key in [k for k in ns if k.endswith(method) and k != method]:
                 requirements.append(
                     Requirement(f"{name}, {method}, beside {key.split(',')[0]}", ns[key] / ns[method], 1, "times"))
     tables = [required(requirements),
-              Table("All", ["", "", "ns a step", "steps a second", "times Cayley"], rows)]
+              Table("All", ["", "", "ns a step", "steps a second", "times Cayley", "contacts"], rows)]
     page.write(__file__, tables, rounds=chosen.rounds, others=others.cores(), missing=missing)
 
 

@@ -28,27 +28,31 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=60.0, help="of motion")
     chosen = options.parse_args()
     others = OtherPrograms()
-    rows, requirements, missing = [], [], []
+    found: dict[str, dict[str, str]] = {}
+    requirements, missing = [], []
     for k, step in CASES:
         case = f"{k:.0e} N m/rad, {1e3 * step:g} ms"
         for title, run in ours(k, step, chosen.seconds):
             error, left, us = run()
-            rows.append([case, title, *shown(error, left), f"{us:.2f}"])
+            found.setdefault(title, {})[case] = shown(error, left, us)
             if "gauss" in title:
                 requirements.append(Requirement(f"{case}, energy error of {title}", 1e6 * error, 1e3, "millionths"))
         try:
             for title, run in mujocos(k, step, chosen.seconds):
                 error, left, us = run()
-                rows.append([case, title, *shown(error, left), f"{us:.2f}"])
+                found.setdefault(title, {})[case] = shown(error, left, us)
         except ImportError as reason:
             missing.append(f"MuJoCo: {reason}")
+    cases = [f"{k:.0e} N m/rad, {1e3 * step:g} ms" for k, step in CASES]
+    rows = [[title, *(cells.get(case, "") for case in cases)] for title, cells in found.items()]
     tables = [required(requirements),
-              Table("All", ["", "", "energy error", "vibration left", "us a step"], rows)]
+              Table("Energy error, what is left of the vibration, microseconds a step", ["", *cases], rows)]
     page.write(__file__, tables, rounds=1, others=others.cores(), missing=missing)
 
 
-def shown(error: float, left: float) -> tuple[str, str]:
-    return f"{error:.1e}" if error < 1e3 else "diverges", f"{100 * left:.1f} %" if abs(left) < 1e3 else "diverges"
+def shown(error: float, left: float, us: float) -> str:
+    what = f"{error:.1e}, {100 * left:.1f} %" if error < 1e3 and abs(left) < 1e3 else "diverges"
+    return f"{what}, {us:.1f} us"
 
 
 def arm(k: float, gravity: float) -> Any:

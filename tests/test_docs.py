@@ -8,6 +8,7 @@ import ast
 import fcntl
 import html
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
@@ -85,10 +86,75 @@ def test_the_site_builds_without_warnings(built):
     assert built[1].endswith("exit status 0") and "WARNING" not in built[1] and "ERROR" not in built[1], built[1]
 
 
-def test_arguments_in_columns_are_a_list_in_the_reference(built):
-    page = (built[0] / "reference" / "cayley.html").read_text(encoding="utf-8")
-    for name in ("floating_base", "missing_mass", "trust", "arm.loops"):
-        assert re.search(rf"<li>\s*(<p>)?<code>{re.escape(name)}</code>: ", page), name
+def reference_blocks(folder):
+    """For each page of the reference its headings, signatures, examples, boxes and paragraphs in order: what each is,
+    and its text."""
+    kinds = (r'<div class="(signature) highlight">.*?</pre>|<(pre)\b.*?</pre>|<(p|li)>.*?</\3>|<(h)\d.*?</h\d>|'
+             r'<(table).*?</table>')
+    for page in sorted((folder / "reference").glob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        yield page.name, [(found[found.lastindex], html.unescape(re.sub("<[^>]+>", "", found[0])))
+                          for found in re.finditer(kinds, text, flags=re.DOTALL)]
+
+
+def test_lists_of_arguments_are_tables_in_the_reference(built):
+    """No list of arguments is a box of code or lines run together; `load` has types and defaults."""
+    signatures = 0
+    for page, blocks in reference_blocks(built[0]):
+        names = set()
+        for kind, text in blocks:
+            if kind in ("signature", "h"):
+                names = set(re.findall(r"(\w+)(?=[:,)=])", text)) if kind == "signature" else set()
+                signatures += kind == "signature"
+            elif kind in ("pre", "p", "li") and ">>>" not in text:
+                listed = re.findall(r"^\s*((?:\w+, )*\w+) {2,}\S", text, flags=re.MULTILINE)
+                assert not [one for one in listed if names & set(one.split(", "))], (page, text)
+    assert signatures > 3000
+    (tables, ) = ([text.split() for kind, text in blocks if kind == "table"]
+                  for page, blocks in reference_blocks(built[0]) if page == "cayley.html")
+    (load, ) = (words for words in tables if "floating_base" in words)
+    assert load[:4] == ["Name", "Type", "Default", "Meaning"]
+    assert load[4:8] == ["floating_base", "bool", "False", "the"]
+    assert {"missing_mass", "trust", "arguments"} <= set(load)
+
+
+def test_names_in_the_texts_of_the_site_are_links(built, site):
+    """`cayley.simulation.simulate` leads to where it is described; the build fails for a name that does not exist."""
+    unlinked = set()
+    for page in built[0].rglob("*.html"):
+        text = re.sub(r"<pre.*?</pre>|<a\b.*?</a>|<h\d.*?</h\d>|<title.*?</title>", "",
+                      page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        unlinked |= set(re.findall(r"<code>(cayley\.\w+(?:\.\w+)+)", text))
+    tools = module_at(ROOT / "tools" / "reference.py")
+    assert tools.place("cayley.simulation.simulate") and tools.place("cayley.simulation.no_such_name") is None
+    assert tools.place("arm.loops.close") == "reference/arm.loops.md#arm.loops.close"
+    assert not unlinked
+
+
+def test_every_page_is_reached_from_the_front_page(built, site):
+    folder, reached, ahead = built[0].resolve(), set(), ["index.html"]
+    while ahead:
+        name = ahead.pop()
+        if name in site and name not in reached:
+            reached.add(name)
+            inner = [unquote(urlsplit(link).path) for link in site[name].links if not urlsplit(link).netloc]
+            ahead += [(folder / name).parent.joinpath(path).resolve().relative_to(folder).as_posix()
+                      for path in inner if path]
+    assert set(site) == reached, set(site) - reached
+
+
+def test_classes_and_groups_begin_with_an_index_of_their_methods(built, site):
+    for page in ("Mechanism", *(f"arm.{room}" for room in (
+            "control", "loops", "configurations", "dexterity", "centroidal", "identification", "formulations",
+            "pictures", "variants"))):
+        text = (built[0] / "reference" / f"{page}.html").read_text(encoding="utf-8")
+        first = text.index("<h2") if page != "Mechanism" else len(text)
+        listed = re.findall(r'<td><a href="([^"]*)"><code>(arm\.[\w.]+)</code></a></td>', text[:first])
+        assert len(listed) >= (60 if page == "Mechanism" else 3), page
+    room = cayley.load("panda").loops
+    text = (built[0] / "reference" / "arm.loops.html").read_text(encoding="utf-8")
+    for name in ("close", "mobility", "forces", "actuated_motion", "switched"):
+        assert hasattr(room, name) and f"<code>arm.loops.{name}</code></a></td>" in text, name
 
 
 def test_every_page_is_in_the_site(site):
@@ -153,11 +219,12 @@ def test_equations_that_are_cited_exist():
 
 
 def test_equations_cited_in_docstrings_are_links(site):
-    for page, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"),
-                       ("kinematics_jacobians", "kinematics.html#eq-k-3"),
-                       ("geometry_rotations", "rotations.html#eq-r-1"),
-                       ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
-        assert f"../developers/theory/{link}" in site[f"reference/cayley_{page}.html"].links
+    for package, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"),
+                          ("kinematics_jacobians", "kinematics.html#eq-k-3"),
+                          ("geometry_rotations", "rotations.html#eq-r-1"),
+                          ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
+        pages = [page for name, page in site.items() if re.match(rf"reference/cayley_{package}[.]", name)]
+        assert any(f"../developers/theory/{link}" in page.links for page in pages), package
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
@@ -256,7 +323,7 @@ def test_pictures_are_drawn_again(tmp_path, pictures, name):
 def test_pages_in_a_browser(built, browser, width):
     folder, _ = built
     for name in ("index", "start/conventions", "developers/errata", "start/engineer",
-                 "developers/theory/inverse_dynamics", "reference/cayley_dynamics"):
+                 "developers/theory/inverse_dynamics", "reference/cayley_dynamics", "reference/arm.loops"):
         browser.open(folder / f"{name}.html", width=width)
         assert not browser.problems, (name, browser.problems)
         assert not [url for url in browser.requests if not url.startswith(("file:", "data:", "about:", "blob:"))], name
@@ -265,6 +332,15 @@ def test_pages_in_a_browser(built, browser, width):
     heights = browser.evaluate(
         "[...document.querySelectorAll('.equation')].map(one => one.getBoundingClientRect().height)")
     assert len(heights) >= 10 and all(15 < height < (90 if width > 600 else 220) for height in heights), heights
+
+
+def test_no_page_of_the_reference_is_longer_than_twelve_thousand_pixels(built, browser):
+    """On a screen 1400 pixels wide; the longest by their texts are measured."""
+    lengths = {page: len(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8")))
+               for page in (built[0] / "reference").glob("*.html")}
+    for page in sorted(lengths, key=lengths.get)[-40:]:
+        browser.open(page, width=1400)
+        assert browser.evaluate("document.querySelector('article').scrollHeight") < 12_500, page
 
 
 @pytest.mark.parametrize("width", [1400, 390])
@@ -291,17 +367,25 @@ def test_what_is_copied_of_an_example_can_be_pasted(site):
 
 
 def test_the_reference_lists_what_users_import_once(site):
-    names = [name for name in site["reference/cayley.html"].listed if name.startswith("cayley.")]
-    assert len(names) == len(set(names)) and {f"cayley.{name}" for name in cayley.__all__} <= set(names)
+    names = [name for page, anchors in site.items() if page.startswith("reference/")
+             for name in anchors.listed if re.match(r"cayley\.[A-Za-z_]+$|cayley\.Mechanism\.", name)]
+    shown = {f"cayley.{name}" for name in cayley.__all__ if not inspect.ismodule(getattr(cayley, name))}
+    assert len(names) == len(set(names)) and shown - {"cayley.Mechanism", "cayley.__version__"} <= set(names)
     for inherited in ("inverse_dynamics", "forward_dynamics", "gravity_forces", "with_payload", "with_friction", "of"):
         assert f"cayley.Mechanism.{inherited}" in names
-    assert names.index("cayley.load") < names.index("cayley.Mechanism") < names.index("cayley.Operations")
+    first = [name for name in site["reference/cayley.html"].listed if name.startswith("cayley.")]
+    assert first[0] == "cayley.load"
 
 
-def test_the_reference_shows_how_functions_of_frames_are_called(built):
-    text = (built[0] / "reference" / "cayley.html").read_text(encoding="utf-8")
-    shown = re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]+>", "", text)))
-    assert "pose(q: ArrayLike, frame: str, *, relative_to: str = 'world') -> np.ndarray" in shown.replace('"', "'")
+@pytest.mark.parametrize("page, call", [
+    ("Mechanism_kinematics", "pose(q: ArrayLike, frame: str, *, relative_to: str = 'world') -> np.ndarray"),
+    ("Mechanism_dynamics", "inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray"),
+    ("Mechanism_dynamics", "linearize(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Sensitivities"),
+    ("arm.loops", "close(q: ArrayLike, *"), ("arm.control", "pd(kp: ArrayLike, kd: ArrayLike, *")])
+def test_the_reference_shows_how_functions_are_called(built, page, call):
+    """Kernels with the arrays that they take, functions of groups without the tree that they are given."""
+    text = (built[0] / "reference" / f"{page}.html").read_text(encoding="utf-8")
+    assert call in re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]+>", "", text))).replace('"', "'")
 
 
 def search(browser, words):
@@ -340,10 +424,3 @@ def test_what_people_search_leads_to_the_right_place_first(built, browser):
         browser.wait(f"{links}.some(link => link.toLowerCase().includes({asked!r}))")
         found = [re.sub(r"\?h=[^#]*", "", link) for link in browser.evaluate(links)]
         assert any(place in link for link in found), (words, found)
-
-
-def test_the_reference_shows_how_kernels_are_called(built):
-    text = (built[0] / "reference" / "cayley.html").read_text(encoding="utf-8")
-    shown = re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]+>", "", text)))
-    assert "inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray" in shown
-    assert "linearize(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Sensitivities" in shown

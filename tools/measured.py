@@ -22,16 +22,13 @@ def nanoseconds(robot: str) -> dict[str, dict[str, float]]:
             for function, cell in zip(functions, cells, strict=True):
                 if cell[:1].isdigit():
                     found.setdefault(function, {})[title] = float(cell.split()[0])
-    rows = re.findall(rf"^\| {robot.lower()}, ([^|]+?) \| (.+?) \| ([\d.]+) \|", page, re.MULTILINE)
-    for function, title, cell in rows:
-        found.setdefault(function, {})[title] = float(cell)
     return found
 
 
 def in_a_batch(robot: str, function: str) -> dict[str, float]:
     """Nanoseconds a state of Cayley and of the peers that have the function, by their names on the front page."""
     times = nanoseconds(robot)[function]
-    found = {"Cayley": next(ns for title, ns in times.items() if title in ("Cayley, batch", "Cayley, one thread"))}
+    found = {"Cayley": times["Cayley, batch"]}
     for name, begins in PEERS.items():
         theirs = [ns for title, ns in times.items() if re.match(begins, title) and "one call" not in title]
         if theirs:

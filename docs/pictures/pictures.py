@@ -1,6 +1,6 @@
 """The pictures of the conventions page, of the tutorials and of the front page.
 
-Run `python docs/pictures/pictures.py [folder]`.
+Run `python docs/pictures/pictures.py [folder [name ...]]`; without names it makes all.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from drawings.control import reaching
 from drawings.front import moving_front
 from drawings.machines import moving_carrier
 
+MADE = {"moving_front": moving_front, "moving_carrier": moving_carrier, "reaching": reaching}  # by longer work
+
 
 def draw(name: str, folder: Path) -> Path:
     """Draw one picture into a folder."""
@@ -31,8 +33,8 @@ def draw(name: str, folder: Path) -> Path:
 if __name__ == "__main__":
     place = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent
     place.mkdir(parents=True, exist_ok=True)
-    for name in PICTURES:
-        draw(name, place)
-    moving_front(place)
-    moving_carrier(place)
-    reaching(place)
+    for name in sys.argv[2:] or [*PICTURES, *MADE]:
+        if name in MADE:
+            MADE[name](place)
+        else:
+            draw(name, place)

@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import cayley as cy
 from cayley.compiler.tracing import loop
 from cayley.errors import SignatureError
 from compiler.parity import check_parity, in_c, numeric_jacobians
+from fuzz.random_functions import SMOOTH as SMOOTH_OPERATIONS
+from fuzz.random_functions import RandomFunction
 from programs import needs
 
 RANDOM = np.random.default_rng(33)
@@ -178,6 +181,37 @@ def test_a_loop_is_what_its_turns_are_when_written_out(case, never_loops):
     assert not loops_of(written)
     for got, right in zip(results_of(looped(*case[1:])), results_of(written(*case[1:])), strict=True):
         np.testing.assert_allclose(got, right, rtol=1e-12, atol=1e-12)
+
+
+def test_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    for kernel, *arguments in CASES:
+        for dtype, tolerance in ((np.float64, 1e-11), (np.float32, 1e-4)):
+            given = [a.astype(dtype) for a in arguments]
+            found = results_of(kernel.on("cuda")(*map(cupy.asarray, given)))
+            for got, right in zip(found, results_of(kernel(*given)), strict=True):
+                np.testing.assert_allclose(cupy.asnumpy(got), right, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_steps(seed, always_loops):
+    """Beside Python's own loop on floats, compiled and in C; backward beside forward."""
+    function = RandomFunction(Random(seed), SMOOTH_OPERATIONS, 9, 3)
+
+    def moved(x, push):
+        after = function(x) + push
+        return after / (1.0 + np.abs(after)), after[0]
+
+    made = cy.kernel("(3),(6,3)->(3),(6)", name="moved")(
+        lambda x, pushes: cy.scan(moved, x, pushes, reverse=bool(seed % 2)))
+    assert loops_of(made)
+    x, pushes = np.random.default_rng(seed).uniform(0.2, 1.0, (4, 3)), np.full((4, 6, 3), 0.3)
+    check_parity(made, x, pushes, tolerance=1e-9, single=1e-3, jacobians=False, everywhere=True,
+                 without={"SymPy", "CasADi", "JAX"})
+    weights = np.ones(3), np.zeros(6)
+    want = made.jacobian("x", of=0)(x[0], pushes[0]).sum(axis=0)
+    np.testing.assert_allclose(made.vjp("x")(x[0], pushes[0], *weights), want, rtol=1e-8,
+                               atol=1e-10 * np.abs(want).max())
 
 
 def test_gauss_seidel_solves():

@@ -53,9 +53,9 @@ def draw_ellipsoids(tree: Tree, q: ArrayLike, frame: str, *, kinds: Sequence[str
 
     task             "position": velocities and forces; "orientation": angular velocities and moments. Of a planar
                      mechanism in its plane
-    velocity_scale   metres of the picture for a unit of velocity, and `force_scale` for a unit of force; by default
-                     round numbers that
-                     give the longest finite semi-axis about a quarter of the robot's size. The legend states both
+    velocity_scale   metres of the picture for a unit of velocity; by default a round number that makes the longest
+                     finite semi-axis about a quarter of the robot's size. The legend states it
+    force_scale      the same for a unit of force
 
     A semi-axis of zero makes a flat ellipsoid; one without end is cut off and drawn with dashed axes. Metres and
     radians that mix are a `ConventionError` unless `characteristic_length` is given; then the units are those of

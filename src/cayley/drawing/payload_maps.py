@@ -96,9 +96,10 @@ def payload_map(tree: Tree, frame: str, *, effort: ArrayLike | None = None, samp
                 space: Workspace | None = None) -> PayloadMap:
     """The payload chart of a frame over a section of its workspace (`Workspace.section`).
 
-    effort          the greatest forces of the drives, one number or (nv); those of the model unless given
-    samples, seed, limits     of the `workspace`, which may be given as `space` if it is known
-    resolution      how many cells the section is long; by default so many that few are missed
+    effort                  greatest forces of the drives, one number or (nv); by default those of the model
+    samples, seed, limits   as in `workspace`
+    space                   the workspace, if it is already known
+    resolution              cells along the longer side of the section; by default few cells are empty
 
     With loops, on the branch of rest, with the forces of the drives. See `cayley.dynamics.payload_capacity`.
 

@@ -42,13 +42,13 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
          arguments: Mapping[str, object] | None = None, trust: bool = False) -> Mechanism:
     """A robot of the catalogue by its name, or a mechanism from a .urdf, .xacro, .sdf, .xml (MJCF) or .toml file.
 
-    floating_base  its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd with
-                   the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`
+    floating_base  the root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd with
+                   the twist (v; w) in the root's axes. In MJCF, `<freejoint/>` does the same
     missing_mass   the mass [kg] of moving bodies for which the file has none: 0.0 for dummy links. Without it, dynamics
                    raise an error that names them
     gravity        the acceleration of free fall (3) in the axes of the root [m/s^2], instead of the file's
-    exact_angles   of URDF and SDF: 1.5708 is read as pi/2; with False, angles are used as written
-    arguments      of xacro: {"prefix": "left_"}
+    exact_angles   reads 1.5708 in URDF and SDF as pi/2; with False, angles are used as written
+    arguments      the arguments of a xacro file: `{"prefix": "left_"}`
     trust          whether you trust the author of the file: then a xacro file may run Python and read the environment,
                    and every file may name others that lie anywhere. Without it, it may not, and says where it would
 

@@ -11,7 +11,9 @@ from cayley.model.finite import check_finite
 
 @dataclass(frozen=True)
 class Winding:
-    """    voltage = resistance i + inductance di/dt + back_emf (speed of the rotor)        torque = torque_constant i
+    """The winding of a direct-current motor:
+
+        voltage = resistance i + inductance di/dt + back_emf (speed of the rotor),   torque = torque_constant i
 
     with the resistance [ohm], the inductance [H], 0 if it is negligible, the torque constant [N m/A] and the voltage
     that the rotor's speed induces [V s/rad], which in these units is the torque constant of an ideal motor and need not

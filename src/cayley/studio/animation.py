@@ -28,8 +28,8 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None 
     path      .html: one self-contained page that plays it in 3-D; .gif, .mp4: a moving picture, the latter where the
               program ffmpeg is installed. Without a path it is a `Player`, which a notebook shows
     speed     how many times as fast as it is, 2 for twice as fast
-    frames, trail, ground, shapes, size     of moving pictures, as in `cayley.drawing.animate`; the page has switches
-              for them
+
+    The other arguments are those of `cayley.drawing.animate`, for moving pictures; the page has switches for them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> animate(load_robot("planar2r"), ([0.0, 0.1], [[0.0, 0.0], [0.3, 0.5]]))

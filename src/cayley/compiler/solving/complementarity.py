@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.solving.loops import repeat
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 
@@ -55,13 +56,15 @@ def projected_gauss_seidel(W: Array, free: Sequence[Scalar], lower: Sequence[Sca
     in each of which every impulse is found in turn as if it were the last. Besides, by how much the last round has
     changed what each is to bring to zero. A zero of W says that an
     impulse moves nothing."""
-    own = [where(W[k][k] > 0, W[k][k], 1.0) for k in range(len(free))]
-    r: list[Scalar] = [0.0] * len(free)
-    changes: list[Scalar] = []
-    for _ in range(rounds):
-        before = list(r)
+    own = np.stack([where(W[k][k] > 0, W[k][k], 1.0) for k in range(len(free))])
+    inverse = 1.0 / own
+
+    def sweep(state: tuple[Array, Array]) -> tuple[Array, Array]:
+        r = list(state[0])
         for k in range(len(r)):
             left = free[k] + sum(W[k][j] * r[j] for j in range(len(r)))
-            r[k] = np.minimum(np.maximum(r[k] - left / own[k], lower[k]), upper[k])
-        changes = [np.abs((b - c) * w) for b, c, w in zip(r, before, own, strict=True)]
-    return r, changes
+            r[k] = np.minimum(np.maximum(r[k] - left * inverse[k], lower[k]), upper[k])
+        return np.stack(r), np.abs((state[0] - np.stack(r)) * own)
+
+    r, changes = repeat(sweep, (np.zeros(len(free)), np.zeros(len(free))), rounds)
+    return list(r), list(changes)

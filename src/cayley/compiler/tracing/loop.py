@@ -28,7 +28,7 @@ Nodes = list[Node]
 MOST_KEPT = 4096
 """Numbers of states that are kept on the way back; of more, a part of the loop is made again."""
 FEWEST_TURNS = 3
-SMALLEST_LOOP = 200
+SMALLEST_LOOP = 450
 """Operations of all turns together below which a loop is written out."""
 _ROW, _NUMBER, _ARGUMENT = "row", "number", "argument"
 Known = tuple[str, Any]

@@ -5,7 +5,7 @@ An involutive distribution of constant rank r is tangent to surfaces of dimensio
 surfaces of n - r functions. Where the rank is less than near, a singular state, it says nothing.
 Source: Mladenova 7.5, appendix, spec R-56.
 
-D1 = the fields,   D(k+1) = Dk + [D1, Dk]
+    D1 = the fields,   D(k+1) = Dk + [D1, Dk]
 Ranks are those at states that have nothing special about them: where the columns are independent as functions, one
 bracket of each kind is enough. With the rank n every state near can be reached (Chow's theorem); otherwise there are
 n less that rank functions that no motion along the fields changes (Frobenius' theorem)."""

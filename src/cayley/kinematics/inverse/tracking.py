@@ -96,15 +96,15 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     """Configurations by which a frame follows poses (..., K, 4, 4) that are `time_step` [s] apart, from the
     configurations (..., nq).
 
-    gain        [1/s] of the error: 0 is the open loop; a number, a diagonal (m), or a symmetric positive definite
-                matrix (m, m) for the m rows of the task
-    damping     0 is the plain or pseudo-inverse; a number k, or (threshold, largest) by the smallest singular value
-    velocity    twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from the poses
-    task        rows that count, in the root's axes, as in `inverse_kinematics`
-    orientation how its error is measured: "rotation vector", "vect", or Euler angles such as "zyx moving"
-    secondary   a function of configurations (..., nq) for velocities (..., nv): what the task leaves free is added
-    tolerance   how far the frame may be from its path, metres and radians together, besides what is left of the error
-                of the start: if it is farther, the status is "off the path"
+    gain         [1/s] of the error: 0 is the open loop; a number, a diagonal (m), or a symmetric positive definite
+                 matrix (m, m) for the m rows of the task
+    damping      0 is the plain or pseudo-inverse; a number k, or (threshold, largest) by the smallest singular value
+    velocity     twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from the poses
+    task         rows that count, in the root's axes, as in `inverse_kinematics`
+    orientation  the measure of its error: "rotation vector", "vect", or Euler angles such as "zyx moving"
+    secondary    a function of configurations (..., nq) for velocities (..., nv): what the task leaves free is added
+    tolerance    how far the frame may be from its path, metres and radians together, besides what is left of the error
+                 of the start: if it is farther, the status is "off the path"
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (50, 1, 1))

@@ -1,14 +1,17 @@
-"""Legs of parallel machines: legs of a crank and a rod, ways of assembly, singular postures.
+"""Legs of parallel machines: legs of a crank and a rod, assembly modes, singular postures.
 
 A leg of two bars in a plane is a crank about a pivot, and a rod from its end to a point:
     d^2 = x^2 + y^2,   k^2 = (2 a d sin)^2     by the factors of `elbow_discriminant`
     theta = atan2(y, x) +- atan2(k, a^2 + d^2 - b^2)
 With + the rod turns to the right after the crank (a x b < 0), with - to the left.
-    Jx xd = Jq thetad     xd rates of the platform (k), thetad of the actuators (m), a row for each leg
+
+Rates xd (k) of the platform and thetad (m) of the actuators, with a row for each leg: Jx xd = Jq thetad. Singular are:
+
 inverse     Jq is singular: a leg is straight or folded, and stops the platform along its row of Jx
 direct      Jx is singular: the platform can move along its null vectors with all actuators held, and no actuator
             holds a force along them
 combined    both
+
 For lengths and angles together, `lengths` says how many metres a unit of each coordinate is worth.
 Source: Ruggiu (4.1)-(4.7), (4.14), 4.2.3, 4.4.4, by angles in place of tangents; Gosselin & Angeles."""
 
