@@ -109,3 +109,17 @@ def test_definite_is_what_has_no_eigenvalue_of_rounding(part, expected):
         scaled += part * 64 * 5 * EPS * np.eye(5) * (1 + probe / 100)
         assert bool(are_definite(scaled)) is expected
         assert bool(is_definite(scaled)) is expected
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 2, 5), (3, 4, 5, 2), (2, 3), (0, 2, 3)])
+def test_pseudo_inverses_of_batches_are_those_of_numpy(shape):
+    A = np.random.default_rng(3).normal(size=shape)
+    A[..., -1, :] = A[..., 0, :]  # two rows that are the same
+    np.testing.assert_allclose(pseudo_inverse(A), np.linalg.pinv(A, rcond=1e-7), atol=1e-13)
+
+
+def test_the_tolerance_of_a_pseudo_inverse_is_that_of_its_columns():
+    """A row as short as the tolerance of four columns is none among five, in a batch of matrices of two rows, too."""
+    A = np.zeros((3, 2, 5))
+    A[:, 0, 0], A[:, 1, 1] = 1.0, 8 * np.sqrt(4 * 2.0**-53)
+    assert (pseudo_inverse(A)[..., 1] == 0.0).all() and (pseudo_inverse(A[..., :3])[..., 1] != 0.0).any()
