@@ -230,7 +230,7 @@ def _status(given: Given, program: Program, solved: Scalar, infeasible: Scalar, 
             at: Place) -> Scalar:
     shifted = program.P + program.regular * np.diag([1.0] * len(program.q))
     convex = reduce(operator.and_, [pivot > 0.0 for pivot in factored(shifted).pivots])
-    known = reduce(operator.and_, [~(e != e) for array in given.named().values() for e in array.flat])
+    known = reduce(operator.and_, [e == e for array in given.named().values() for e in array.flat])
     status: Any = Status.NOT_CONVERGED.value
     for condition, found in ((unbounded, Status.UNBOUNDED), (infeasible, Status.INFEASIBLE), (solved, Status.SOLVED),
                              (_crossed(given), Status.INFEASIBLE), (~convex, Status.NOT_CONVEX),
