@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cayley.control.tasks.controller import TaskController
     from cayley.control.tasks.task import Task
     from cayley.control.tracking import Reference, Weights
-    from cayley.planning import MotionLimits
+    from cayley.planning.timing.limits import DrivenMechanism, MotionLimits
     from cayley.scale.points import Points
     from cayley.scale.reductions import Reduction
     from cayley.scale.sweeping import Swept
@@ -71,8 +71,8 @@ class MotionMethods(Data):
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         """
         from cayley.control.tasks.controller import task_controller
-        from cayley.planning import MotionLimits
-        given = MotionLimits.of(self) if limits is None else limits
+        from cayley.planning.timing.limits import MotionLimits
+        given = MotionLimits.of(cast("DrivenMechanism", self)) if limits is None else limits
         return task_controller(self.tree, tasks, given, contacts=contacts, level=level, approach=approach,
                                period=period, name=name, says=limits is None)
 
