@@ -110,6 +110,13 @@ def test_the_control_engineer(prompt, tmp_path):
         prompt.shows('run = servo.rollout()({"q": start, "qd": start}, step=1e-3, steps=500, '
                      'inputs={"target": [0.3, -0.2, 0.1, 0.0]})')
         assert prompt.value("run.status") == "finished" and abs(prompt.value("run['tau']")).max() <= 40.0
+    figure = prompt.value("run.plot()")  # without the clock and the held values of the sampled controller
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["q [rad]", "qd [rad/s]", "wanted_tau [N m]", "tau [N m]"]
+    assert all([word.get_text() for word in ax.get_legend().get_texts()] == list(joints) for ax in figure.axes)
+    assert figure.get_figheight() < 10
+    named = prompt.value("run.plot(['clock'])")  # on demand
+    assert [ax.get_title(loc="left") for ax in named.axes] == ["clock [s]"]
     prompt.shows("law = arm.control.pd_with_gravity(60.0, 8.0)")
     prompt.shows('arm.including("friction").simulate(start, start, controller=law, until=0.1)', "'target'",
                  r"parameters=\{'target'")
@@ -162,7 +169,9 @@ def test_the_designer_of_parallel_machines(prompt):
     prompt.shows("rrr.pictures.workspace_map()", "workspace_map needs `frame`, `start` and `box`")
     prompt.shows('rrr.pictures.workspace_map("tool", start=rrr.neutral, box=((-.1, -.1), (.1, .1)), '
                  'task=(True, True, False, False, False, True), resolution=8)', "characteristic_length=")
-    prompt.shows('cy.load("planar2r").pictures.workspace("tool", samples=200).plot()', r"draw\(\)|Figure")
+    prompt.shows('reach = cy.load("planar2r").pictures.workspace("tool", samples=200)')
+    prompt.shows("reach.plot()", "Figure")
+    prompt.shows("reach.draw()", r"is `plot\(\)`; `draw` is its former name")
     prompt.shows("rrr.loops.actuation_singularity()",
                  r"actuation_singularity needs `q`, `frame`, `task` and `axes`\. It is called actuation_singularity\(")
     prompt.shows('rrr.loops.actuation_singularity(rrr.neutral, "tool", task="pose", axes="world")', "regular")

@@ -158,7 +158,7 @@ def test_results_say_what_they_are_in_one_line():
 FIGURES = {
     "run": lambda arm: arm.simulate(np.zeros(2), np.zeros(2), until=0.01).plot(),
     "run of a system": lambda arm: arm.system().simulate({"q": np.zeros(2), "qd": np.zeros(2)}, until=0.01).plot(),
-    "workspace": lambda arm: arm.pictures.workspace("tool", samples=200).draw(),
+    "workspace": lambda arm: arm.pictures.workspace("tool", samples=200).plot(),
     "motion": lambda arm: cy.planning.point_to_point([0.0, 0.0], [1.0, 1.0], duration=1.0).plot()}
 
 

@@ -163,7 +163,7 @@ def test_a_type_error_within_a_method_stays_what_it_is(arm):
     assert not isinstance(told.value, SignatureError)
 
 
-def test_pictures_are_found_by_either_name(arm):
-    with pytest.raises(AttributeError, match=r"its picture is `draw\(\)`"):
-        cy.load("planar2r").pictures.workspace("tool", samples=200).plot()
+def test_pictures_are_found_by_their_former_name(arm):
+    with pytest.warns(DeprecationWarning, match=r"is `plot\(\)`; `draw` is its former name"):
+        cy.load("planar2r").pictures.workspace("tool", samples=200).draw()
     assert "parameters 'parameters'" in repr(arm.system(parameters=["mass"]))

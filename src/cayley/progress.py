@@ -15,18 +15,24 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 _PATIENCE = 2.0  # seconds
 _TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
+_LATEST: list[Progress] = []  # the bar that was made last: while it is shown, those within its work are not
 _LITTLE = 2_000_000  # operations: a small piece of work
 
 
 def new_bar(*columns: str | ProgressColumn) -> Progress | None:
-    """Bar of Rich that leaves nothing behind and shows on terminals alone; None if Rich is not installed."""
+    """Bar of Rich that leaves nothing behind and shows on terminals alone, one at a time; None if Rich is not
+    installed."""
     try:
         from rich.console import Console
         from rich.progress import Progress
     except ImportError:
         return None
     screen = Console(stderr=True)
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    hidden = not screen.is_terminal or any(bar.live.is_started for bar in _LATEST)
+    made = Progress(*columns, console=screen, transient=True, disable=hidden)
+    if not hidden:
+        _LATEST[:] = [made]
+    return made
 
 
 def escaped(title: str) -> str:

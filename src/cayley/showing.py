@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -50,8 +50,9 @@ def maker(name: str) -> Callable[..., Any]:
 
 
 class Pictured:
-    """Base of objects that draw themselves, by a method `plot` or `draw`: a notebook shows its short name with the
-    picture under it, or the name alone where there is nothing to draw."""
+    """Base of results that have a picture, by a method `plot`, and of mechanisms, which `draw`: a notebook shows its
+    short name with the picture under it, or the name alone where there is nothing to draw. `draw` was the name for
+    some results, too, and warns for one version."""
 
     __slots__ = ()
 
@@ -59,15 +60,18 @@ class Pictured:
         with_explained_calls(cls)
 
     def _picture(self) -> Figure:
-        drawn: Any = (getattr(self, "plot", None) or getattr(self, "draw"))()  # noqa: B009 (of the class that is shown)
+        drawn: Any = getattr(self, "plot" if hasattr(type(self), "plot") else "draw")()  # a mechanism is drawn
         return getattr(drawn, "figure", None) or drawn
 
     if not TYPE_CHECKING:  # which would then take every name for one of these
 
-        def __getattr__(self, name: str) -> NoReturn:
-            other = {"plot": "draw", "draw": "plot"}.get(name)
-            advice = f": its picture is `{other}()`" if other and hasattr(type(self), other) else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{advice}")
+        def __getattr__(self, name: str) -> object:
+            if name != "draw" or not hasattr(type(self), "plot"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            import warnings
+            warnings.warn(f"the picture of a {type(self).__name__} is `plot()`; `draw` is its former name",
+                          DeprecationWarning, stacklevel=2)
+            return self.plot
 
     def _repr_png_(self) -> bytes | None:
         try:

@@ -53,7 +53,7 @@ def test_a_five_bar_as_any_mechanism_has_the_map_of_its_closed_form(five):
     edge = np.linalg.norm(points_of(found.inverse)[:, None] - FIVE.pivots, axis=-1)
     assert np.abs(edge[..., None] - [0.1, 0.7]).min(axis=(1, 2)).max() < 1e-9
     assert len(found.inverse) == 3  # the outline, and a hole about each pivot
-    found.draw()
+    found.plot()
     plt.close("all")
 
 

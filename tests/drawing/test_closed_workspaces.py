@@ -75,7 +75,7 @@ def test_a_coupler_curve_is_a_workspace_of_one_dimension():
     rocker = FOUR.position(FOUR.dead_centres().rocker)
     phi = stopped.configurations[:, 2]  # to the dead centres of the drive, not beyond
     assert phi.min() >= rocker[..., 1].min() - 1e-9 and phi.max() <= rocker[..., 1].max() + 1e-9 and np.ptp(phi) > 0.5
-    found.draw()
+    found.plot()
     plt.close("all")
 
 

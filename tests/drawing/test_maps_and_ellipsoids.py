@@ -39,7 +39,7 @@ def test_the_map_of_a_planar_arm_over_its_joints():
     bent = found.singular[:, 1]
     assert np.abs(np.sin(bent)).max() < 1e-6 and {round(float(x), 3) for x in bent + 0.0} >= {0.0, 3.142, -3.142}
     assert len(np.unique(found.singular[:, 0].round(9))) >= 61     # all along the curve
-    ax = found.draw()
+    ax = found.plot()
     plt.gcf().canvas.draw()
     mesh = ax.collections[0]
     assert np.allclose(np.asarray(mesh.get_array()).reshape(found.values.shape), found.values)
@@ -59,7 +59,7 @@ def test_the_map_of_a_planar_arm_over_the_plane():
     radius = np.hypot(*found.singular.T)
     on_outer, on_inner = np.abs(radius - (L1 + L2)) < 1e-6, np.abs(radius - (L1 - L2)) < 1e-6
     assert (on_outer | on_inner).all() and on_outer.sum() > 100 and on_inner.sum() > 100
-    found.draw()
+    found.plot()
     plt.gcf().canvas.draw()
 
 
@@ -91,7 +91,7 @@ def test_the_condition_number_and_a_redundant_arm():
     found = manipulability_map(cy.load("panda").tree, "tool", over=("panda_joint2", "panda_joint4"),
                                index="inverse_condition_number", resolution=15)
     assert ((found.values >= 0) & (found.values <= 1)).all() and found.unit == "" and len(found.singular) == 0
-    found.draw()
+    found.plot()
     posed = manipulability_map(cy.load("planar3r").tree, "tool", over=("joint2", "joint3"), task="pose",
                                characteristic_length=0.5, resolution=21)
     assert np.allclose(posed.values, 1.0 * 0.8 * np.abs(np.sin(posed.horizontal))[None, :] / 0.5**2, atol=1e-12)

@@ -111,7 +111,7 @@ def test_curves_and_surfaces_have_no_volume():
     torus = workspace(arm((Revolute(), (0, 0, 0), None), (Revolute(Y), (1, 0, 0), None), tool=(0.2, 0, 0)), "tool",
                       samples=1000)
     assert torus.dimension == 2 and torus.volume == 0.0 and torus.area is None
-    torus.draw()
+    torus.plot()
 
 
 def test_a_leg_is_seen_from_its_body():
@@ -124,7 +124,7 @@ def test_a_leg_is_seen_from_its_body():
     assert found.farthest == pytest.approx(0.8, abs=1e-9) and found.nearest == pytest.approx(
         0.8 * np.cos(1.0), abs=1e-9)
     assert joints_between(free, "foot", "trunk") == [1, 2]
-    found.draw()
+    found.plot()
     with pytest.raises(ModelError, match="joint 'free' of leg is floating and has no end"):
         workspace(free, "foot")
 
@@ -170,7 +170,7 @@ def test_ball_joints_turn_all_ways_alike():
 @pytest.mark.parametrize("name", ["planar3r", "scara", "stanford"])
 def test_pictures_of_workspaces(name, tmp_path):
     found = workspace(cy.load(name).tree, "tool", samples=20_000)
-    figure = found.draw()
+    figure = found.plot()
     figure.savefig(tmp_path / "w.png", dpi=50)
     assert matplotlib.image.imread(tmp_path / "w.png")[..., :3].std() > 0.02
     section = next(ax for ax in figure.axes if any(c.get_label() == "_density" for c in ax.collections))
@@ -209,7 +209,7 @@ def test_a_frame_that_stays_where_it_is_has_a_workspace_of_one_point(make):
     assert found.dimension == 0
     np.testing.assert_allclose(found.points, np.broadcast_to(place, (200, 3)), atol=1e-15)
     np.testing.assert_allclose([found.nearest, found.farthest], np.linalg.norm(place), atol=1e-15)
-    figure = found.draw()
+    figure = found.plot()
     figure.canvas.draw()
     assert any(line.get_label() == "_point" for ax in figure.axes for line in ax.lines)
 

@@ -108,6 +108,6 @@ def test_the_chart_has_the_best_and_the_worst_of_each_place():
     outer = reached & (np.hypot(x, z) > 0.88) & (np.abs(z) < 0.05) & (x > 0)
     np.testing.assert_allclose(found.always[outer], 2.85, atol=0.15)
     assert set(found.first) == {"joint1", "joint2"} and sum(found.first.values()) == pytest.approx(1.0)
-    figure = found.draw()
+    figure = found.plot()
     assert [ax.get_title("left") for ax in figure.axes[:2]] == ["in the best posture", "in every posture"]
     assert "kg everywhere" in repr(found) and found._repr_png_()[:4] == b"\x89PNG"

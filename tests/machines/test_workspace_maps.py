@@ -172,7 +172,7 @@ def test_slices_of_a_stewart_platform_end_where_legs_do():
 
 
 def test_maps_are_drawn_and_wrong_choices_said(five):
-    ax = five.draw()
+    ax = five.plot()
     assert ax.get_xlabel() == "x [m]" and len(ax.lines) == len(five.inverse) + len(five.direct) + 2 * len(five.sketch)
     plt.close("all")
     with pytest.raises(ConventionError, match="working mode must be a place in `inverse_position`, 0 to 3, not 4"):
@@ -190,5 +190,5 @@ def test_maps_are_drawn_and_wrong_choices_said(five):
         apart.workspace()
     empty = DELTA.workspace(height=5.0, resolution=20)
     assert empty.area == 0.0 and not empty.direct
-    empty.draw()
+    empty.plot()
     plt.close("all")

@@ -160,7 +160,7 @@ def test_a_slider_moves_the_robot(browser, pages, robots):
     assert " m" in browser.evaluate("document.querySelectorAll('#sliders output')[2].textContent")
 
 
-def test_the_fall_plays_pauses_and_is_scrubbed(browser, pages):
+def test_the_motion_plays_pauses_and_is_scrubbed(browser, pages):
     browser.open(pages("planar2r"), width=1400)
     before = picture(browser)
     browser.click("#play")
@@ -168,10 +168,11 @@ def test_the_fall_plays_pauses_and_is_scrubbed(browser, pages):
     browser.click("#play")
     assert browser.evaluate("report.playing") is False and picture(browser) != before
     browser.evaluate("(s => { s.value = 2; s.dispatchEvent(new Event('input')); })(document.getElementById('scrub'))")
-    fall = browser.evaluate("report.fall")
-    at = round(2 / fall["step"])
-    np.testing.assert_allclose(browser.evaluate("report.view.q"), fall["q"][at], atol=1e-9)
-    assert f"{fall['kinetic'][at]:.4g}"[:4] in browser.evaluate("document.getElementById('energies').textContent")
+    motion = browser.evaluate("report.motion")
+    at = round(2 / motion["step"])
+    np.testing.assert_allclose(browser.evaluate("report.view.q"), motion["q"][at], atol=1e-9)
+    assert browser.evaluate("[...document.querySelectorAll('.key')].map(e => e.textContent)") == [
+        "joint1 [N m]", "joint2 [N m]"]
     outside = browser.evaluate("""(() => { // of the coloured pixels, how many touch the edge of the picture
         const c = document.getElementById('view'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let edge = 0;
@@ -179,7 +180,7 @@ def test_the_fall_plays_pauses_and_is_scrubbed(browser, pages):
         return edge; })()""")
     assert outside == 0
     x = float(browser.evaluate("document.getElementById('cursor').getAttribute('x1')"))
-    assert abs(x - (fall["left"] + (fall["right"] - fall["left"]) * 2 / 8)) < 0.1
+    assert abs(x - (motion["left"] + (motion["right"] - motion["left"]) * 2 / 4)) < 0.1
 
 
 def test_equations_are_typeset(browser, pages):
@@ -307,3 +308,31 @@ def test_a_run_of_a_closed_mechanism_with_a_hostile_name_is_played_from_a_file_a
     browser.open(notebook, width=1000)
     assert browser.problems == [] and browser.evaluate("document.querySelectorAll('iframe').length") == 1
     assert browser.evaluate("document.querySelectorAll('img').length") == 0
+
+
+@pytest.mark.parametrize("name", ["anymal", "asked"])
+def test_what_is_wider_than_a_telephone_fades_out_until_it_is_scrolled(browser, pages, name):
+    browser.open(pages(name), width=390, height=844)
+    wide = "[...document.querySelectorAll('nav, .scroll, .picture')].filter(e => e.scrollWidth > e.clientWidth + 2)"
+    browser.evaluate(FRAME)
+    assert browser.evaluate(f"{wide}.length") > 2
+    assert browser.evaluate(f"{wide}.every(e => getComputedStyle(e).maskImage.includes('gradient'))")
+    browser.evaluate(f"{wide}.forEach(e => {{ e.scrollLeft = 1e6; }})")
+    browser.evaluate(FRAME)
+    assert browser.evaluate(f"{wide}.some(e => e.classList.contains('more'))") is False
+
+
+@pytest.mark.parametrize("width", [2560, 1400, 390])
+@pytest.mark.parametrize("name", ["planar2r", "anymal", "asked"])
+def test_no_words_overlap(browser, pages, name, width):
+    browser.open(pages(name), width=width)
+    overlapping = browser.evaluate("""(() => {
+        const seen = [...document.querySelectorAll('h1, h2, dt, dd, nav a, #sliders span, #sliders output, .tools > *, .bar > *, .key, .words')]
+            .filter(e => e.checkVisibility()).map(e => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
+        return seen.flatMap(([a, r], k) => seen.slice(k + 1).filter(([b, s]) => !a.contains(b) && !b.contains(a)
+            && Math.min(r.right, s.right) - Math.max(r.left, s.left) > 1 && Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top) > 1
+            && a.closest('nav') === b.closest('nav')).map(([b]) => a.textContent + ' | ' + b.textContent)); })()""")
+    assert overlapping == []
+    times = browser.evaluate("""[...document.querySelectorAll('.plot text[text-anchor=middle]')].map(
+        e => e.getBoundingClientRect()).map(r => [r.left, r.right])""")
+    assert all(before[1] < after[0] for before, after in pairwise(times))

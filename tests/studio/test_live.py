@@ -16,7 +16,6 @@ import cayley as cy
 from cayley.errors import CayleyError, ConventionError, GeometryError, ModelError, SignatureError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.kinematics.forward import body_poses
-from cayley.studio.fall import demonstration
 from cayley.studio.live import View
 from cayley.studio.live.panels import (
     PANELS,
@@ -34,6 +33,7 @@ from cayley.studio.live.panels.simulation import STEP, Running, Settings, laws_f
 from cayley.studio.live.robot import node_name, shaped, sticks
 from cayley.studio.live.server import refusal
 from cayley.studio.live.worker import Worker
+from cayley.studio.opening_motion import demonstration
 from fuzz.abrupt_clients import handshake
 
 

@@ -69,7 +69,7 @@ def draft() -> Any:
             (0, 0, 0, -quarter)]
     arm = cy.Mechanism.from_dh(rows, convention="modified", name="draft").tree
     figure = plt.figure(figsize=(10, 4.4))
-    workspace(arm, "tool", samples=100_000).draw(figure=figure)
+    workspace(arm, "tool", samples=100_000).plot(figure=figure)
     return figure
 
 

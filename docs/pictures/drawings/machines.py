@@ -179,4 +179,21 @@ def guidance() -> Any:
     return draw_guidance(made_by_page("machines/synthesis.md", "carried")["carried"][0])
 
 
-PICTURES = (press, cart, carrier, walker, block_diagram_of_an_arm, guidance)
+def parallel_machines() -> Any:
+    """The Delta and the 3-RRR of the page that makes them from their dimensions."""
+    made = made_by_page("machines/parallel_tutorial.md", "shape")
+    figure = plt.figure(figsize=(12, 8.4), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=[1, 1])
+    made["machine"].draw(made["start"], labels=False, ax=figure.add_subplot(grid[0, 0], projection="3d"))
+    figure.axes[0].set_title("a Delta above its belt")
+    torques = figure.add_subplot(grid[0, 1])
+    for k, joint in enumerate(made["motors"]):
+        torques.plot(made["profile"].t, made["profile"].tau[:, joint], label=f"crank {k + 1}")
+    torques.set(xlabel="t [s]", ylabel="torque [N m]", title="its motors along the path")
+    torques.legend(frameon=False)
+    made["delta"].workspace(height=-0.42).plot(ax=figure.add_subplot(grid[1, 0]))
+    made["shape"].workspace(phi=0.0, mode=7).plot(ax=figure.add_subplot(grid[1, 1]))
+    return figure
+
+
+PICTURES = (press, cart, carrier, walker, block_diagram_of_an_arm, guidance, parallel_machines)

@@ -43,7 +43,7 @@ def workspace_maps() -> plt.Figure:
             delta.workspace(height=0.55, mode=7, crank_limits=np.radians([-40.0, 85.0])),
             stewart.workspace(height=0.8, lengths=(0.6, 1.6), rotation=leaning @ turned)]
     for ax, found in zip(axes.flat, maps, strict=True):
-        found.draw(ax=ax)
+        found.plot(ax=ax)
     return figure
 
 
@@ -76,9 +76,9 @@ def catalogue_maps() -> plt.Figure:
     figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained")
     excavator, delta = cy.load("excavator"), cy.load("delta")
     excavator.pictures.workspace_map("tool", start=excavator.neutral, plane="xz", task=(1, 1, 1, 0, 1, 0),
-                            box=((1.0, -4.5), (7.0, 6.0)), characteristic_length=1.0, resolution=90).draw(ax=axes[0])
+                            box=((1.0, -4.5), (7.0, 6.0)), characteristic_length=1.0, resolution=90).plot(ax=axes[0])
     delta.pictures.workspace_map("tool", start=delta.neutral, plane="xy", box=((-0.65, -0.65), (0.65, 0.65)),
-                        resolution=80).draw(ax=axes[1])
+                        resolution=80).plot(ax=axes[1])
     return figure
 
 

@@ -62,15 +62,15 @@ def stick_figures() -> plt.Figure:
 
 def reach() -> plt.Figure:
     """Where the flange of the Panda gets to."""
-    return workspace(cy.load("panda").tree, "tool").draw()
+    return workspace(cy.load("panda").tree, "tool").plot()
 
 
 def maps() -> plt.Figure:
     """The manipulability of PUMA's wrist over its shoulder and elbow, and over a section of the workspace."""
     figure, (joints, section) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
     puma = cy.load("puma560").tree
-    manipulability_map(puma, "tool", over=("joint2", "joint3")).draw(ax=joints)
-    manipulability_map(puma, "tool", over="section").draw(ax=section)
+    manipulability_map(puma, "tool", over=("joint2", "joint3")).plot(ax=joints)
+    manipulability_map(puma, "tool", over="section").plot(ax=section)
     return figure
 
 

@@ -33,7 +33,7 @@ def report(robot: Robot,
            frequency: laws.Frequency = 10.0, damping: laws.Damping = 1.0, settings: laws.Settings = None,
            json: Json = False) -> None:
     """Write one HTML file about a robot that works offline: the robot in 3-D, workspace, payload chart, equations,
-    counts and timings, a given motion or a fall, and the trial of a controller.
+    counts and timings, a given motion or one from the ready pose, and the trial of a controller.
 
     **Examples**
 

@@ -30,6 +30,7 @@ from cayley.model.constraints import constraints_on, tied_joints
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.locking import locked
 from cayley.model.tree import Tree
+from cayley.progress import working
 
 with optional_imports():
     from contourpy import contour_generator
@@ -67,14 +68,17 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
     """
     tree, start = _on_held_base(tree, frame, start)
     rows, flat = _rows(tree, plane, task)
-    fields = kept(tree, ("map", frame, rows, flat), lambda: MapFields(tree, frame, rows, flat))
-    grid = MapGrid(fields, start, *grid_of(box, resolution))
-    q = grid.reached()
-    curves = MapCurves(grid, q)
     names = [f"{letter} [m]" for letter in _AXES]
-    return WorkspaceMap(f"{tree.name}: {frame}", (names[flat[0]], names[flat[1]]), grid.horizontal, grid.vertical,
-                        _index(fields, q, characteristic_length), tuple(curves.inverse()), tuple(curves.direct()),
-                        tuple(curves.limits()))
+    with working() as say:
+        say(f"{tree.name}: the places that {frame} reaches")
+        fields = kept(tree, ("map", frame, rows, flat), lambda: MapFields(tree, frame, rows, flat))
+        grid = MapGrid(fields, start, *grid_of(box, resolution))
+        q = grid.reached()
+        say(f"{tree.name}: the singular curves of {frame}")
+        curves = MapCurves(grid, q)
+        return WorkspaceMap(f"{tree.name}: {frame}", (names[flat[0]], names[flat[1]]), grid.horizontal, grid.vertical,
+                            _index(fields, q, characteristic_length), tuple(curves.inverse()), tuple(curves.direct()),
+                            tuple(curves.limits()))
 
 
 def _on_held_base(tree: Tree, frame: str, start: ArrayLike) -> tuple[Tree, ArrayLike]:

@@ -67,7 +67,7 @@ class ManipulabilityMap(Pictured):
     unit: str
     space: Workspace | None  # of which this is a section, or None over joints
 
-    def draw(self, *, ax: Canvas = None) -> Canvas:
+    def plot(self, *, ax: Canvas = None) -> Canvas:
         """The map with its level lines, and the singular configurations in red. Returns the Matplotlib axes."""
         return draw_map(self, ax)
 

@@ -49,7 +49,7 @@ class PayloadMap(Pictured):
     everywhere: float  # what every configuration carries [kg]
     space: Workspace
 
-    def draw(self, *, figure: Figure | None = None) -> Figure:
+    def plot(self, *, figure: Figure | None = None) -> Figure:
         """The two charts, with their levels in steps. A Matplotlib figure."""
         with optional_imports():
             import matplotlib.pyplot as plt

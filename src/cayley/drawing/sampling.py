@@ -26,6 +26,7 @@ from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.constraints import ties
 from cayley.model.tree import Tree
+from cayley.progress import PatientBar
 
 JointLimits = Mapping[str, tuple[float, float]]
 
@@ -148,6 +149,7 @@ def _one_turn(lower: Array, upper: Array) -> tuple[Array, Array]:
 
 _STATIONS = 8  # on the way to a place
 _ROUNDS = 5
+_PIECE = 1000  # targets between two looks at the clock
 _FEW = 0.05  # of those that are tried: then no more rounds
 _TRIALS = 64
 _SEARCHES = 60
@@ -185,17 +187,28 @@ class Branch:
     def sample(self, count: int, seed: int) -> Array:
         """Up to n configurations (n, nq) with actuated joints uniformly distributed over their ranges."""
         targets = self.low + (self.high - self.low) * np.random.default_rng(seed).random((count, len(self.places)))
-        starts = self.start
+        starts = np.broadcast_to(self.start, (count, self.tree.nq))
         found = [self.start[None]]
-        for _ in range(_ROUNDS):
-            reached, q = self.led(starts, targets)
-            found.append(q[reached])
-            targets = targets[~reached]
-            if reached.mean() < _FEW or not len(targets):
-                break
-            known = np.concatenate(found)
-            starts = known[cKDTree(known[:, self.places]).query(targets)[1]]
+        with PatientBar(f"workspace of {self.tree.name}", count) as bar:
+            for _ in range(_ROUNDS):
+                reached, q = self._led_in_pieces(starts, targets, bar)
+                found.append(q[reached])
+                targets = targets[~reached]
+                if reached.mean() < _FEW or not len(targets):
+                    break
+                known = np.concatenate(found)
+                starts = known[cKDTree(known[:, self.places]).query(targets)[1]]
         return np.concatenate(found)
+
+    def _led_in_pieces(self, starts: Array, targets: Array, bar: PatientBar) -> tuple[Array, Array]:
+        """As `led`, with a bar of those that are tried."""
+        parts = []
+        for first in range(0, len(targets), _PIECE):
+            piece = slice(first, first + _PIECE)
+            parts.append(self.led(starts[piece], targets[piece]))
+            bar.reached(min(len(targets), first + _PIECE))
+        reached, q = zip(*parts, strict=True)
+        return np.concatenate(reached), np.concatenate(q)
 
     def led(self, starts: Array, targets: Array) -> tuple[Array, Array]:
         """Truth values (n) of the targets (n, k) of the actuated joints that are reached from starts (nq) or (n, nq) on

@@ -23,7 +23,7 @@ from cayley.kinematics.forward import body_poses, joint_pose
 from cayley.kinematics.loops.closing import close
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.joint_kinds import Mark
-from cayley.model.named_configurations import near_zero
+from cayley.model.named_configurations import ready_pose
 from cayley.model.parts import Frame, Joint, Loop
 from cayley.model.tree import Tree
 
@@ -103,7 +103,8 @@ class Skeleton:
         found = []
         for number, joint in enumerate(self.tree.joints):
             mark = joint.motion.mark
-            if mark is not None and not (mark.on_child and number + 1 in self.plates):
+            hidden = mark is None or virtual(self.tree, number) or (mark.on_child and number + 1 in self.plates)
+            if mark is not None and not hidden:
                 child = self.poses[number + 1]
                 parent = self.poses[self.tree.parents[number]]
                 before = parent.then(Pose.of(joint.placement))
@@ -154,7 +155,8 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _axis(joint.motion.mark, start))
         if path_length(path) > _SAME and not (body == 0 and (roams(joint) or number + 1 in plates)):
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
-        if np.linalg.norm(end.p - start.p) > _SAME and not (joint.motion.mark and joint.motion.mark.on_child):
+        on_child = joint.motion.mark is not None and joint.motion.mark.on_child
+        if np.linalg.norm(end.p - start.p) > _SAME and not on_child and not virtual(tree, number):
             slides.append(SlideLine(joint.name, np.stack([start.p, end.p])))
     for frame in _end_frames(tree):
         body = tree.body_number(frame.body)
@@ -211,7 +213,15 @@ def slides_and_rods(tree: Tree) -> list[DrawnRod]:
     """Lines from joints to the bodies that slide away from them, and between frames that a rod joins."""
     return [DrawnRod(joint.name, (tree.parents[k], k + 1), (np.asarray(joint.placement)[:3, 3], np.zeros(3)))
             for k, joint in enumerate(tree.joints)
-            if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child] + rods(tree)
+            if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child
+            and not virtual(tree, k)] + rods(tree)
+
+
+def virtual(tree: Tree, number: int) -> bool:
+    """True if a slide moves or carries a body without mass: a coordinate of a platform, of which no part is seen."""
+    bodies = {tree.parents[number], number + 1} - {0}
+    return tree.joints[number].motion.nv == 1 and tree.joints[number].motion.slides and any(
+        tree.bodies[body].mass == 0.0 for body in bodies)
 
 
 def configurations(tree: Tree, q: ArrayLike | None) -> Array:
@@ -232,9 +242,9 @@ def configurations(tree: Tree, q: ArrayLike | None) -> Array:
 
 
 def resting(tree: Tree) -> Array:
-    """Configuration at rest: every joint at zero, or mid-range where zero is outside its limits, with the loops closed
-    nearby, at time 0 if motions are prescribed."""
-    rest = near_zero(tree)
+    """Configuration at rest: the ready pose where the mechanism has one, otherwise every joint at zero, or mid-range
+    where zero is outside its limits; with the loops closed nearby, at time 0 if motions are prescribed."""
+    rest = ready_pose(tree)
     closing = tree.loops or tree.constraints
     return (close(tree, rest, 0.0 if tree.is_timed else None).configuration if closing
             else with_mimic_joints(tree, rest))

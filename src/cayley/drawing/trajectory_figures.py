@@ -27,6 +27,7 @@ _GREY = "#8793a1"
 _ENERGIES = ("#1b6ca8", "#3a8d5c", "#e08b3e", "#d1495b")
 _MOST_LINES = 60  # of a batch: more make no clearer picture
 _TALLEST_LEGEND = 9
+_MOST_EVENTS = 40
 
 
 class PlotPanel(NamedTuple):
@@ -50,7 +51,8 @@ def plot_trajectory(trajectory: Trajectory, names: Iterable[str] | None, joints:
                                 figsize=figsize or (8.0, 2.1 * len(panels)))
     for ax, panel in zip(axes[:, 0], panels, strict=True):
         _lines(ax, trajectory, panel)
-        for what in () if trajectory.batch else trajectory.happened[:200]:
+        happened = () if trajectory.batch or len(trajectory.happened) > _MOST_EVENTS else trajectory.happened
+        for what in happened:  # more, as the instants of a sampled controller, would cover the curves
             ax.axvline(what.t, color=_GREY, linewidth=0.8, linestyle=":")
     axes[-1, 0].set_xlabel("t [s]")
     many = f"{'x'.join(map(str, trajectory.batch))} trajectories of " if trajectory.batch else ""
@@ -87,7 +89,7 @@ def _of_system(trajectory: Trajectory, names: Iterable[str] | None) -> list[Plot
     system = trajectory.system
     units = {n: port.unit for n, port in system.output_ports.items()} | {n: b.unit for n, b in system.blocks.items()}
     known = dict.fromkeys([*system.state, *system.modes, *system.outputs])
-    shown = list(known) if names is None else list(names)
+    shown = [name for name in known if not _is_internal(name)] or list(known) if names is None else list(names)
     unknown = [name for name in shown if name not in known]
     if unknown:
         raise SignatureError(f"{system.name} has no state or output {unknown[0]!r}; it has {', '.join(known)}")
@@ -96,12 +98,17 @@ def _of_system(trajectory: Trajectory, names: Iterable[str] | None) -> list[Plot
     for name in shown:
         values = trajectory[name].reshape((*trajectory.work.shape, -1))
         lines = range(values.shape[-1])
-        own = joints.get(name, ())
+        own = joints.get("tau" if name.endswith("_tau") else name, ())
         labels = [label for label, _ in own] if len(own) == len(lines) else [f"{name}[{k}]" for k in lines]
         unit = units.get(name) or ", ".join(dict.fromkeys(unit or "1" for _, unit in own))
         panels.append(PlotPanel(f"{name} [{unit}]" if unit else name, values, labels if len(lines) > 1 else [name],
                             [f"C{k % 10}" for k in lines], system.modes.get(name, ())))
     return panels
+
+
+def _is_internal(name: str) -> bool:
+    """True for the memory of a sampled controller, which is drawn if it is named: its clock and held values."""
+    return name.split(".")[-1] == "clock" or name.split(".")[-1].split("_")[0] == "held"
 
 
 def _joints(trajectory: Trajectory) -> dict[str, list[tuple[str, str]]]:

@@ -62,6 +62,9 @@ def draw_section(ax: Canvas, space: Workspace) -> Axes:
         # all configurations lead to one point: there is no density
         ax.plot(*points[0], "o", ms=5, color=RED, label="_point")
         return ax
+    if space.dimension == 1:  # a density on a curve says little
+        ax.plot(*points.T, ".", ms=2, color=BLUE, zorder=1, rasterized=True, label="_curve")
+        return ax
     width = extent / _CELLS_ACROSS
     edges = [np.arange(low - 2.5 * width, high + 3 * width, width)
              for low, high in zip(points.min(axis=0), points.max(axis=0), strict=True)]
@@ -122,7 +125,8 @@ def _posture(space: Workspace) -> Array:
 
 def _caption(space: Workspace) -> str:
     size = f"area {space.area:.3g} m²" if space.area is not None else f"volume {space.volume:.3g} m³"
-    about = f" ± {space.uncertainty:.1g}" if space.uncertainty else ""
+    size = "along a curve" if space.dimension == 1 else size
+    about = f" ± {space.uncertainty:.1g}" if space.uncertainty and space.dimension > 1 else ""
     size = size.replace(" m", about + " m", 1) if about else size
     seen = f", seen from {space.relative_to}" if space.relative_to else ""
     return (f"{space.tree.name}: reach of {space.frame}{seen}, {_length(space.nearest)} to {_length(space.farthest)} "

@@ -185,13 +185,14 @@ class Workspace(Pictured, Tabulated):
                       "volume": self.volume, "area": self.area, "uncertainty": self.uncertainty,
                       "points": len(self.points)})
 
-    def draw(self, *, figure: Figure | None = None) -> Figure:
+    def plot(self, *, figure: Figure | None = None) -> Figure:
         """A Matplotlib figure: the points with the robot, and the section; of a planar workspace its plane."""
         from cayley.drawing.workspace_pictures import draw_workspace
         return draw_workspace(self, figure)
 
     def __repr__(self) -> str:
         size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
+        size = "along a curve" if self.dimension == 1 else size
         return (f"<workspace of {self.frame!r}: reach {round(self.nearest, 6):.4g} to {round(self.farthest, 6):.4g} m, "
                 f"{size}, {len(self.points)} points>")
 

@@ -79,13 +79,13 @@ class WorkspaceMap(Pictured):
         cell = (self.horizontal[1] - self.horizontal[0]) * (self.vertical[1] - self.vertical[0])
         return float(self.reachable.sum() * cell)
 
-    def draw(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, *, ax: Axes | None = None) -> Axes:
         """The inverse condition number in colours, the singular curves over it, inverse ones dark and direct ones red,
         and the machine in its best posture. Returns the Matplotlib axes."""
         if ax is None:
             with optional_imports():
                 import matplotlib.pyplot as plt
-            ax = plt.figure(figsize=(6.4, 5.8), layout="constrained").add_subplot()
+            ax = plt.figure(figsize=(6.4, 5.8), layout="compressed").add_subplot()
         mesh = ax.pcolormesh(self.horizontal, self.vertical, np.ma.masked_invalid(self.values), cmap="viridis",
                              vmin=0.0, vmax=max(float(np.nanmax(self.values, initial=0.0)), 1e-3), shading="nearest",
                              rasterized=True, zorder=1)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Pictures(Room):
-    """Workspaces, payload charts and maps of a mechanism, each with a `draw` method."""
+    """Workspaces, payload charts and maps of a mechanism, each with a method `plot`."""
 
     workspace = forwarded(lambda: functions.workspace)
     workspace_map = forwarded(lambda: functions.workspace_map_of)

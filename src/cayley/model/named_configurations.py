@@ -19,6 +19,10 @@ from cayley.model.tree import Tree
 CoordinatesByJoint = tuple[tuple[str, tuple[float, ...]], ...]
 
 
+# of the poses in which robots are shown, the first that one has
+_READY = ("ready", "standing", "half_sitting", "home", "homing_nominal")
+
+
 class UnknownConfigurationError(ModelError, KeyError):
     """A mechanism has no configuration of this name."""
 
@@ -31,7 +35,7 @@ class NamedConfigurations(Mapping[str, Array]):
 
     >>> arm = with_configuration(cy.load("planar2r").tree, "bent", {"joint2": 1.0})
     >>> NamedConfigurations(arm)
-    <configurations of planar2r: bent>
+    <configurations of planar2r: ready, bent>
     >>> NamedConfigurations(arm)["bent"]
     array([0., 1.])
     """
@@ -118,3 +122,14 @@ def near_zero(tree: Tree) -> Array:
     outside = (q < lower) | (q > upper)
     ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
     return np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
+
+
+def ready_pose(tree: Tree) -> Array:
+    """The pose (nq) in which a robot is shown: "ready", or without one that in which it stands or is at home; near zero
+    if it has none of them.
+
+    >>> ready_pose(cy.load("planar2r").tree)
+    array([0.5, 0.9])
+    """
+    named = NamedConfigurations(tree)
+    return next((named[name] for name in _READY if name in named), near_zero(tree))

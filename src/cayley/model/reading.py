@@ -15,6 +15,7 @@ from cayley.model.catalogue.packaged import packaged_file
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import format_of
 from cayley.model.masses import with_missing_masses
+from cayley.model.named_configurations import ready_pose, with_configuration
 from cayley.model.physical_bodies import warn_of_impossible
 from cayley.model.source import Source
 from cayley.model.tree import Tree
@@ -42,7 +43,9 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path), **chosen)
     if trust and isinstance(tree.source, Source):
         tree = replace(tree, source=Source(tree.source, tree.source.file, tree.source.sha256, trusted=True))
-    if file is not None and packaged is None:
+    if packaged is not None:
+        tree = with_configuration(tree, "ready", ready_pose(tree))
+    elif file is not None:
         warn_of_impossible(tree.bodies, Path(name_or_path).name)
     if floating_base:
         tree = on_floating_base(tree)

@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.errors import ModelError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
+from cayley.model.catalogue.packaged import packaged_shapes
 from cayley.model.formats import format_of_ending
 from cayley.model.formats.mjcf import compiled_mjcf, names_of
 from cayley.model.formats.sdf import links_of_sdf
@@ -41,7 +42,7 @@ def shapes_of(tree: Tree) -> Shapes:
     """The shapes of the bodies of a mechanism; none where it was not read from a file, or from one without any.
 
     What is wrong with the file or with its meshes is never raised, but told by `missing`."""
-    path = Path(tree.source) if tree.source else None
+    path = packaged_shapes(tree.source) or (Path(tree.source) if tree.source else None)
     kind = format_of_ending(path.suffix) if path is not None else None
     if path is None or kind is None or kind.name not in READERS:
         return Shapes()

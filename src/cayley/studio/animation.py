@@ -13,6 +13,7 @@ from cayley.drawing.played import MotionLike, played
 from cayley.errors import ConventionError, ModelError, shown
 from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
+from cayley.progress import working
 from cayley.showing import PAGES, Player
 from cayley.studio.report import STEP, facts_html, motion_data, page_html, page_place, player, template
 from cayley.studio.scene import embedded, scene_parts
@@ -67,8 +68,11 @@ def motion_page(tree: Tree, motion: MotionLike, speed: float = 1.0) -> str:
     """HTML page that plays a motion, at first at `speed` times its own."""
     if not (np.isfinite(speed) and speed > 0):
         raise ModelError(f"the playback speed of a motion must be positive, not {shown(speed)}")
-    times, way = played(tree, motion, STEP)
+    with working() as say:
+        say(f"{tree.name}: the page of a motion")
+        times, way = played(tree, motion, STEP)
+        scene = scene_parts(tree, way=way)
     facts = [("from", f"{times[0]:.4g} s"), ("to", f"{times[-1]:.4g} s")]
-    parts = {"source": "", **scene_parts(tree, way=way), "fall": embedded(motion_data(times, way)), "reach": "",
+    parts = {"source": "", **scene, "motion": embedded(motion_data(times, way)), "reach": "",
              "player": player(float(speed)), "facts": facts_html(facts), "links": "", "sections": ""}
     return page_html(tree.name, parts, template("motion.css"))

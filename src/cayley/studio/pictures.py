@@ -1,4 +1,4 @@
-"""Pictures and tables of a report: Matplotlib figures as embedded PNG, energies as SVG in the colours of the page, and
+"""Pictures and tables of a report: Matplotlib figures as embedded PNG, forces as SVG in the colours of the page, and
 tables of words as HTML, each in a box of its own that scrolls when it is wider than the page."""
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from io import BytesIO
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.law_trial import FORCE_UNITS
 from cayley.drawing import manipulability_map, payload_map, workspace
 from cayley.drawing.payload_maps import PayloadMap
 from cayley.drawing.views import view_of
@@ -20,7 +21,7 @@ from cayley.extras import optional_imports
 from cayley.model.denavit_hartenberg.table import DHTable, length_in_words, moving_number
 from cayley.model.report import TextTable
 from cayley.model.tree import Tree
-from cayley.simulation import Trajectory
+from cayley.studio.opening_motion import OpeningMotion
 from cayley.studio.sliders import keeps_closed
 
 with optional_imports():
@@ -28,10 +29,12 @@ with optional_imports():
     from matplotlib.ticker import MaxNLocator
 
 _DPI = 130
+_NARROW = 7.0  # inches: such a picture fits a phone
 _LARGEST = 112  # points of the screen for an inch of a picture: larger it would look coarse
 _SAMPLES = 120_000
 _NAMED = 4  # joints in the words about a payload
 # of the SVG
+_CURVES = 8
 _WIDTH = 760
 _HEIGHT = 250
 _LEFT = 66
@@ -48,7 +51,7 @@ def picture(figure: Figure, alternative: str) -> str:
     return (
         f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px;'
         f'max-width:min(100%, {_LARGEST * width:.0f}px)"><img '
-        f'style="min-width:{57 * width:.0f}px" '
+        f'style="min-width:{min(57 * width, 320 if width < _NARROW else np.inf):.0f}px" '
         f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
 
 
@@ -63,7 +66,7 @@ def reachable(tree: Tree, frame: str) -> Workspace | CayleyError:
 def workspace_picture(space: Workspace) -> str:
     flat = view_of(space.tree).flat
     figure = Figure(figsize=(6.6, 5.6) if flat else (10.5, 5.2), layout="constrained")
-    space.draw(figure=figure)
+    space.plot(figure=figure)
     return picture(figure, f"Reach of {space.frame} of {space.tree.name}")
 
 
@@ -77,7 +80,7 @@ def manipulability_picture(tree: Tree, frame: str) -> str:
     except CayleyError as why:
         return f'<p class="note">No manipulability map: {escape(str(why))}.</p>'
     figure = Figure(figsize=(5.4, 5.2), layout="constrained")
-    found.draw(ax=figure.add_subplot())
+    found.plot(ax=figure.add_subplot())
     return picture(figure, f"Manipulability of {frame} of {tree.name}")
 
 
@@ -88,7 +91,7 @@ def payload_section(space: Workspace, effort: ArrayLike | None) -> str:
     except CayleyError as why:
         return f'<p class="note">No payload chart: {escape(str(why))}.</p>'
     figure = Figure(figsize=(9.4, 4.6), layout="constrained")
-    found.draw(figure=figure)
+    found.plot(figure=figure)
     shown = picture(figure, f"Payload of {space.frame} of {space.tree.name} over its workspace")
     return f'<p>{escape(_payload_words(found))}</p><div class="pictures">{shown}</div>'
 
@@ -103,48 +106,56 @@ def _payload_words(found: PayloadMap) -> str:
             "point mass at rest, in addition to what the mechanism already carries. Motion needs larger forces.")
 
 
-class EnergyPlot:
-    """The energies of a motion over time as an SVG, with a cursor that a script can move from `left` to `right`."""
+class ForcePlot:
+    """The forces of drives over time as an SVG, with a cursor that a script can move from `left` to `right`; of many
+    drives the ones with the largest forces."""
 
     left = float(_LEFT)
     right = float(_WIDTH - _RIGHT)
 
-    def __init__(self, motion: Trajectory) -> None:
-        self.motion = motion
-        self.curves = {"kinetic": motion.kinetic, "potential": motion.potential, "total": motion.energy}
-        values = np.concatenate(list(self.curves.values()))
+    def __init__(self, motion: OpeningMotion) -> None:
+        self.t = motion.t
+        largest = np.argsort(-np.abs(motion.tau).max(axis=0), kind="stable")[:_CURVES]
+        self.curves = {motion.drives[k]: motion.tau[:, k] for k in sorted(largest)}
+        self.few = len(self.curves) < len(motion.drives)
+        values = np.concatenate([*self.curves.values(), np.zeros(1)])
         self.ticks = MaxNLocator(5).tick_values(values.min(), max(values.max(), values.min() + 1e-9))
 
     def svg(self) -> str:
-        lines = "".join(f'<polyline class="{name}" points="{self._points(curve)}"/>'
-                        for name, curve in self.curves.items())
+        lines = "".join(f'<polyline class="c{k}" points="{self._points(curve)}"/>'
+                        for k, curve in enumerate(self.curves.values()))
         levels = "".join(
             f'<line class="level" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self._y(e):.1f}" y2="{self._y(e):.1f}"/>'
             f'<text x="{_LEFT - 8}" y="{self._y(e) + 4:.1f}" text-anchor="end">{_minus(e)}</text>' for e in self.ticks)
         seconds = "".join(f'<text x="{self._x(t):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{t:g} s</text>'
-                          for t in MaxNLocator(8).tick_values(0.0, self.motion.t[-1]) if 0 <= t <= self.motion.t[-1])
+                          for t in MaxNLocator(4).tick_values(0.0, self.t[-1]) if 0 <= t <= self.t[-1])
         cursor = f'<line id="cursor" x1="{_LEFT}" x2="{_LEFT}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
-        return (
-            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the motion in '
-            f'joules">'
-            f"{levels}{seconds}{lines}{cursor}</svg>")
+        return (f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Forces of the drives">'
+                f"{levels}{seconds}{lines}{cursor}</svg>")
+
+    def key(self) -> str:
+        """The names of the curves with their units."""
+        return " ".join(f'<span class="key c{k}">{escape(name)} [{FORCE_UNITS[unit]}]</span>'
+                        for k, (name, unit) in enumerate(self.curves))
 
     def _points(self, curve: Array) -> str:
-        return " ".join(f"{self._x(t):.1f},{self._y(e):.1f}" for t, e in zip(self.motion.t, curve, strict=True))
+        return " ".join(f"{self._x(t):.1f},{self._y(e):.1f}" for t, e in zip(self.t, curve, strict=True))
 
     def _x(self, t: float) -> float:
-        return self.left + (self.right - self.left) * t / max(self.motion.t[-1], 1e-9)
+        return self.left + (self.right - self.left) * t / max(self.t[-1], 1e-9)
 
-    def _y(self, energy: float) -> float:
+    def _y(self, force: float) -> float:
         low = self.ticks[0]
         high = self.ticks[-1]
-        return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * (energy - low) / (high - low)
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * (force - low) / (high - low)
 
 
 def _minus(value: float) -> str:
     return f"{value:g}".replace("-", "−")
 
 
+_NOTHING = {"", "0", "inf", "-inf"}
+_FIRST = 1  # columns that are always kept: numbers or names
 _NUMBER = set("0123456789+-.e()n^/∞°− ")
 _LONG = 30  # rows that are shown at once
 _MANY = 8  # columns that are set closely
@@ -175,6 +186,18 @@ def html_table(table: TextTable, *, bars: int | None = None, title: str | None =
         f'<figure class="table"><figcaption>{caption}</figcaption><div '
         f'class="{box}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></figure>")
+
+
+def informative(table: TextTable) -> TextTable:
+    """The table without columns that say nothing in any row: no limit, no friction, nothing that mimics.
+
+    >>> informative(TextTable("Joints", ("name", "upper [rad]", "mimics"), (("a", "inf", ""),))).columns
+    ('name',)
+    """
+    kept = [k for k, cells in enumerate(zip(*table.rows, strict=True)) if k < _FIRST or not set(cells) <= _NOTHING]
+    kept = kept or list(range(len(table.columns)))
+    return TextTable(table.title, tuple(table.columns[k] for k in kept),
+                     tuple(tuple(row[k] for k in kept) for row in table.rows))
 
 
 def dh_words(table: DHTable, end: str) -> TextTable:

@@ -30,12 +30,13 @@ from cayley.progress import working
 from cayley.showing import ReportPage
 from cayley.studio import counts_section as counts
 from cayley.studio.equation_section import equation_section
-from cayley.studio.fall import Fall, demonstration, fall, floating, held
 from cayley.studio.motion_sections import control_sections, motion_section, trial_facts
+from cayley.studio.opening_motion import OpeningMotion, demonstration, floating, held, opening_motion
 from cayley.studio.pictures import (
-    EnergyPlot,
+    ForcePlot,
     dh_words,
     html_table,
+    informative,
     listed,
     manipulability_picture,
     payload_section,
@@ -47,7 +48,7 @@ from cayley.studio.scene import embedded, main_frame, scene_parts
 from cayley.systems import System
 
 _REACH = 1500  # points of the workspace in the 3-D view
-_DIGITS = 6  # of coordinates in the fall
+_DIGITS = 6  # of coordinates in the motion
 STEP = 0.02  # s between configurations of a motion; the page goes on evenly between them
 _SCRIPTS = ("raster.js", "solids.js", "viewer.js", "loops.js")
 _SPEEDS = {1.0: "1×", 0.5: "½×", 0.25: "¼×"}
@@ -62,7 +63,8 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
 
     path      the file, or a folder in which it is to be `<name>.html`
     motion    a planned one, the run of a simulation, or a pair (times, configurations): drawn, with the joint forces
-              that it needs beside their limits, and played in place of a fall
+              that it needs beside their limits, and played in place of a move from
+              the ready pose and back
     payload   the mass of a point load [kg] at the origin of `frame`, the end of the mechanism unless another is named
     effort    the greatest forces of the drives, one number or (nv), instead of those of the model
     law       a controller with the output `tau`, such as `arm.control.computed_torque(100, 20)`: tried along the
@@ -88,7 +90,7 @@ def write_control_page(arm: Mechanism, trial: Trial, path: str | os.PathLike[str
     `<name>.html`. `settings` of the controller are listed."""
     place = page_place(Path(path), f"{arm.name}_control")
     times, way = played(arm.tree, (trial.tracking.t, trial.tracking["q"]), STEP)
-    parts = {"source": source_html(arm), **scene_parts(arm.tree, way=way), "fall": embedded(motion_data(times, way)),
+    parts = {"source": source_html(arm), **scene_parts(arm.tree, way=way), "motion": embedded(motion_data(times, way)),
              "reach": "", "player": player(), "facts": facts_html(trial_facts(trial)),
              **sections_html(control_sections(trial, settings))}
     place.write_text(page_html(f"{arm.name}, {trial.law.name}", parts), encoding="utf-8")
@@ -99,7 +101,7 @@ def report(arm: Mechanism, *, motion: MotionLike | None = None, payload: float =
            effort: ArrayLike | None = None, law: System | Trial | None = None) -> ReportPage:
     """Report page that a notebook shows and `save` writes; it is computed when first shown."""
     page = Page(arm, Asked(motion, payload, frame, effort, law))
-    return ReportPage(arm.name, lambda: _made(page, progress=False), page.summary)
+    return ReportPage(arm.name, lambda: _made(page, progress=True), page.summary)
 
 
 def _made(page: Page, progress: bool) -> str:
@@ -144,7 +146,7 @@ class Page:
     sections: list[tuple[str, str, str]] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     reach: Array | None = None
-    motion: Fall | None = None
+    motion: OpeningMotion | None = None
     motion_note: str = ""
     way: Array | None = None
     played: dict[str, Any] | None = None
@@ -181,11 +183,11 @@ class Page:
         if self.without_dynamics:
             return [*kinematic, *(moving or [("demonstration", self._demonstration)])]
         costs = ("operations", self._closed_costs if self.closed else self._counts)
-        return [*kinematic, ("payload", self._payload), *(moving or [("fall", self._fall)]),
+        return [*kinematic, ("payload", self._payload), *(moving or [("motion", self._opening)]),
                 ("equations", self._equations), costs]
 
     def _tables(self) -> None:
-        tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.summary.tables]]
+        tables = [self._denavit_hartenberg(), *[html_table(informative(table)) for table in self.summary.tables]]
         warnings = [str(finding) for finding in self.summary.warnings]
         doubts = (f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings
                   else "")
@@ -200,6 +202,10 @@ class Page:
             return False
 
     def _denavit_hartenberg(self) -> str:
+        tree = self.arm.tree
+        on_the_way = tree.path(tree.body_number(tree.frame(self.frame).body))
+        if any(joint.motion.nv and number not in on_the_way for number, joint in enumerate(tree.joints)):
+            return ""  # one leg or finger of several
         try:
             return html_table(dh_words(self.arm.dh_table(convention="modified", frame=self.frame), self.frame))
         except CayleyError:
@@ -227,7 +233,7 @@ class Page:
                   f"<p>{words}</p>{pictures}{'' if mapped else nimble}")
 
     def _payload(self) -> None:
-        if self.space is not None:
+        if self.space is not None and not any(floating(self.arm.tree)):
             self._add("payload", "Payload", payload_section(self.space, None))
 
     def _demonstration(self) -> None:
@@ -248,11 +254,13 @@ class Page:
         times, self.way = played(self.arm.tree, motion, STEP)
         self.played = motion_data(times, self.way)
 
-    def _fall(self) -> None:
+    def _opening(self) -> None:
         try:
-            self.motion = fall(self.arm.tree)
+            self.motion = opening_motion(self.arm.tree)
         except CayleyError as why:
-            self.motion_note = f"No simulation: {why}."
+            self.motion_note = f"No motion: {why}."
+            return
+        self._play((self.motion.t, self.motion.configurations))
 
     def _motion(self) -> None:
         """The planned motion, which the page plays."""
@@ -265,8 +273,7 @@ class Page:
 
     def _counts(self) -> None:
         comparison = counts.compared(self.arm)
-        operations, time = counts.headline(comparison)
-        self.facts += [("inverse dynamics", operations), ("time per state", time)]
+        self.facts.append(("inverse dynamics", counts.headline(comparison)))
         self._add("counts", "Operation counts", counts.counts_section(self.arm, comparison))
         self._add("times", "Times", counts.timing_section(self.arm, self.frame, comparison))
 
@@ -291,36 +298,27 @@ class Page:
             sections = [*sections, ("dynamics", "Dynamics", why)]
         parts = {
             "source": source_html(self.arm), **scene_parts(self.arm.tree, reach=self.reach, way=self.way),
-            "fall": embedded(self._fall_data()), "player": self._player(),
+            "motion": embedded(self._motion_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
             "facts": facts_html(self.facts), **sections_html(sections)}
         return page_html(self.arm.name, parts)
 
-    def _fall_data(self) -> dict[str, Any] | None:
-        if self.played is not None:
-            return self.played
-        if self.motion is None or len(self.motion.trajectory) < 2:
-            return None
-        found = self.motion.trajectory
-        return {**motion_data(found.t, self.motion.configurations), "kinetic": _six(found.kinetic),
-                "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
+    def _motion_data(self) -> dict[str, Any] | None:
+        return self.played if self.motion is None else {
+            **(self.played or {}), "left": ForcePlot.left, "right": ForcePlot.right}
 
     def _player(self) -> str:
-        if self.played is not None:
-            return player() + (f'<p class="note">{escape(self.motion_note)}</p>' if self.motion_note else "")
-        if self.motion is None or len(self.motion.trajectory) < 2:
-            note = self.motion_note or (self.without_dynamics and "No simulation: some masses are unknown.")
+        note = self.motion_note or (self.without_dynamics and "No motion: some masses are unknown.")
+        if self.played is None:
             return f'<p class="note">{escape(note)}</p>' if note else ""
-        found = self.motion.trajectory
-        drift = float(np.abs(found.energy_drift).max())
-        scale = max(float(np.ptp(found.kinetic)), 1e-12)
-        ended = "" if found.finished else f" The simulation ended early: {found.message}."
-        limited = np.isfinite([*self.motion.tree.lower, *self.motion.tree.upper]).any()
-        bounced = " Joints bounce from their limits." if limited else ""
-        words = (f"{self.motion.start} The motors are off and there is no friction.{bounced}{ended} Over "
-                 f"{found.t[-1]:.3g} s the total energy drifts by {drift:.1g} J, {drift / scale:.1g} of the kinetic "
-                 "energy exchanged.")
-        return Template(template("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
+        if self.motion is None:
+            return player() + (f'<p class="note">{escape(self.motion_note)}</p>' if self.motion_note else "")
+        plot = ForcePlot(self.motion)
+        held_base = " The base is held." if any(floating(self.arm.tree)) else ""
+        chosen = f"largest {len(plot.curves)} of {len(self.motion.drives)} " if plot.few else ""
+        words = (f"From the ready pose to another and back in {self.motion.t[-1]:g} s.{held_base} The curves are the "
+                 f"{chosen}forces of the drives, including those that hold the weight.")
+        return Template(template("player.html")).substitute(plot=plot.svg(), key=plot.key(), words=escape(words))
 
 
 def page_html(name: str, parts: dict[str, str], style: str = "") -> str:
@@ -355,9 +353,6 @@ def _extent(space: Workspace) -> str:
 def _length(value: float) -> str:
     return f"{round(value, 6):.3g}"
 
-
-def _six(values: Array) -> list[float]:
-    return [float(f"{value:.6g}") for value in values]
 
 
 def template(name: str) -> str:

@@ -54,6 +54,9 @@ _ROD = 0.5
 _MARGIN = 1.2
 _BASE = 2.0  # depth of the base's foot below the root's origin, beside the size of a joint
 # of the eye, seen from the robot [rad]
+_ARM = 5  # joints of an arm that is drawn stout
+_STOUT = 1.45  # its joints beside those of others,
+_LINK = 0.8  # and its links beside its joints
 _AZIMUTH = -0.95
 _ELEVATION = 0.36
 _TRIANGLES = 16000  # of all shapes: what a page draws thirty times a second without a graphics card
@@ -98,22 +101,32 @@ def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -
     rest = resting(tree) if way is None else way[0]
     figure = skeleton(tree, rest)
     passed = [skeleton(tree, q).points for q in way[::max(1, len(way) // _PASSED)]] if way is not None else []
-    mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
+    stout = _STOUT if _is_spatial_arm(tree) else 1.0
+    mark = stout * float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
     moved = sliders(tree, rest)
     skin = Skins([figure], shapes_of(tree).seen.surfaces(_TRIANGLES))
     outline = skin.points if skin.surfaces.parts else np.zeros((0, 3))
     base = [] if len(outline) else _base(figure, mark)
-    solids = [*base, *[part for one in figure.marks for part in _mark(figure, one)]]
+    marks = [one._replace(size=stout * one.size) for one in figure.marks]
+    solids = [*base, *[part for one in marks for part in _mark(figure, one)]]
     return {
         "name": tree.name, "q": rest.tolist(), "links": _links(figure),
         "slides": [{"body": rod.bodies[0], "point": _rounded(rod.ends[0]), "child": rod.bodies[1],
                     "end": _rounded(rod.ends[1])} for rod in slides_and_rods(tree)],
-        "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark,
+        "marks": solids, "frames": _frames(tree), "rod": (_LINK if stout > 1.0 else _ROD) * mark, "mark": mark,
         "floor": floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
         **_shapes(tree, skin),
         "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
         "sliders": moved, "closing": {"size": machine_size(tree)} if moved and keeps_closed(tree) else None,
         **camera(figure, np.concatenate([figure.points, outline]))}
+
+
+def _is_spatial_arm(tree: Tree) -> bool:
+    """True for an arm in space, whose links are drawn as thick as those of real arms where it has no shapes."""
+    moving = sum(joint.motion.nv > 0 for joint in tree.joints)
+    path = tree.path(tree.body_number(tree.frame(main_frame(tree)).body))
+    on_the_way = sum(tree.joints[number].motion.nv > 0 for number in path)
+    return moving == on_the_way >= _ARM and not tree.is_constrained and not view_of(tree).flat
 
 
 def _links(figure: Skeleton) -> list[dict[str, Any]]:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.solving.linear import is_zero, ldl, solve_lower, solve_lower_transposed
-from cayley.compiler.solving.saddle import fewest_neighbours_first
+from cayley.compiler.solving.quasidefinite import factored, squared, times
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
 
@@ -42,7 +41,7 @@ class Program(NamedTuple):
 
     def across(self, x: Array) -> Array:
         """How far each side is approached: factor (G x)[row]."""
-        return self.factor * (self.G @ x)[list(self.rows)] if len(self.rows) else np.zeros(0)
+        return self.factor * times(self.G, x)[list(self.rows)] if len(self.rows) else np.zeros(0)
 
     def on_rows(self, values: Array) -> Array:
         """The sums of values of sides, for each row of G."""
@@ -53,7 +52,13 @@ class Program(NamedTuple):
 
     def pulled(self, z: Array) -> Array:
         """What the multipliers of sides do to x."""
-        return self.on_rows(self.factor * z) @ self.G if len(self.rows) else np.zeros(len(self.q))
+        return times(self.G.T, self.on_rows(self.factor * z)) if len(self.rows) else np.zeros(len(self.q))
+
+
+    def without_opposites(self, z: Array) -> Array:
+        """The multipliers of sides, less what the two sides of a row take from each other."""
+        net = self.on_rows(self.factor * z)
+        return symbols([np.maximum(factor * net[row], 0.0) for factor, row in zip(self.factor, self.rows, strict=True)])
 
 
 class Place(NamedTuple):
@@ -63,14 +68,15 @@ class Place(NamedTuple):
     y: Array
     z: Array
     s: Array
-    cones: Sequence[tuple[Array, Array]]
+    cones: tuple[tuple[Array, Array], ...]
     tau: Scalar
     kappa: Scalar
 
     def moved(self, way: Place, step: Scalar) -> Place:
         """After a step along the way."""
         return Place(self.x + step * way.x, self.y + step * way.y, self.z + step * way.z, self.s + step * way.s,
-                     [(s + step * ds, z + step * dz) for (s, z), (ds, dz) in zip(self.cones, way.cones, strict=True)],
+                     tuple((s + step * ds, z + step * dz)
+                           for (s, z), (ds, dz) in zip(self.cones, way.cones, strict=True)),
                      self.tau + step * way.tau, self.kappa + step * way.kappa)
 
 
@@ -93,16 +99,14 @@ class Equations:
         self.cone_weights = cone_weights
         n, p = len(program.q), len(program.b)
         whole = np.zeros((n + p, n + p), dtype=object)
-        whole[:n, :n] = program.P + program.regular * np.eye(n) + _squared(
+        whole[:n, :n] = program.P + program.regular * np.eye(n) + squared(
             program.G, program.on_rows(weights * program.factor * program.factor))
         for (F, _), weight in zip(program.cones, cone_weights, strict=True):
             whole[:n, :n] = whole[:n, :n] + F.T @ weight @ F
         whole[n:, :n] = program.A
         whole[:n, n:] = program.A.T
         whole[n:, n:] = -program.regular * np.eye(p)
-        self.order = fewest_neighbours_first([[j for j, entry in enumerate(row) if not is_zero(entry)]
-                                              for row in whole])
-        self.L, self.pivots = ldl(whole[np.ix_(self.order, self.order)])
+        self.factors = factored(whole)
 
     def mapped(self, function: Callable[[Array], Array]) -> Equations:
         """The same equations and factors, each number replaced by a function of it."""
@@ -111,8 +115,7 @@ class Equations:
         made.program = own._replace(G=function(own.G), factor=function(own.factor),
                                     cones=[(function(F), g) for F, g in own.cones])
         made.weights, made.cone_weights = function(self.weights), [function(w) for w in self.cone_weights]
-        made.order, made.L = self.order, [list(function(symbols(row))) for row in self.L]
-        made.pivots = list(function(symbols(self.pivots)))
+        made.factors = self.factors.mapped(function)
         return made
 
     def solve(self, right: Right) -> Right:
@@ -120,31 +123,11 @@ class Equations:
         x = right.x + program.pulled(self.weights * right.z)
         for (F, _), weight, part in zip(program.cones, self.cone_weights, right.cones, strict=True):
             x = x - (weight @ part) @ F
-        given = [*x, *right.y]
-        halfway = [b / pivot for b, pivot in zip(solve_lower(self.L, [given[k] for k in self.order]), self.pivots,
-                                                 strict=True)]
-        found = dict(zip(self.order, solve_lower_transposed(self.L, halfway), strict=True))
-        both = symbols([found[k] for k in range(len(found))])
+        both = self.factors.solve(symbols([*x, *right.y]))
         x = both[:n]
         return Right(x, both[n:], self.weights * (program.across(x) - right.z),
                      [weight @ (-(F @ x) - part) for (F, _), weight, part
                       in zip(program.cones, self.cone_weights, right.cones, strict=True)])
-
-
-def _squared(G: Array, weights: Array) -> Array:
-    """G' diag(weights) G, of which zeros take no work."""
-    n = G.shape[1]
-    total = np.zeros((n, n), dtype=object)
-    for row, weight in zip(G, weights, strict=True):
-        places = [j for j in range(n) if not is_zero(row[j])]
-        for i in places:
-            share = weight * row[i]
-            for j in places:
-                if j <= i:
-                    total[i, j] = total[i, j] + share * row[j]
-    for i in range(n):
-        total[:i, i] = total[i, :i]
-    return total
 
 
 class Cone:
@@ -158,16 +141,12 @@ class Cone:
         self.eta = np.sqrt(size_s / size_z)
 
     def weight(self, regular: Scalar) -> Array:
-        """(W^2 + regular)^-1, by the directions (1, 0, n), (1, 0, -n) and those across them, n along the others."""
+        """(W^2 + regular)^-1."""
         square = self.eta * self.eta
         length = np.sqrt(self.w[1:] @ self.w[1:])
-        n = self.w[1:] / np.maximum(length, _SHORT)
         far = (self.w[0] + length) * (self.w[0] + length)
-        one, other = 1.0 / (square * far + regular), 1.0 / (square / far + regular)
-        half, across = (one + other) / 2.0, 1.0 / (square + regular)
-        corner = (one - other) / 2.0 * n
-        return np.concatenate([np.concatenate([np.stack([half]), corner])[None], np.concatenate(
-            [corner[:, None], across * np.eye(len(n)) + (half - across) * np.outer(n, n)], axis=1)])
+        return _by_directions(self.w[1:] / np.maximum(length, _SHORT), square * far + regular, square / far + regular,
+                              square + regular)
 
     def scaled(self, v: Array) -> Array:
         """W v."""
@@ -176,6 +155,21 @@ class Cone:
     def unscaled(self, v: Array) -> Array:
         """W^-1 v."""
         return _boosted(reflected(self.w), v) / self.eta
+
+
+def weight_at_solution(s: Array, z: Array, regular: Scalar) -> Array:
+    """(W^2 + regular)^-1 as it is in the limit, where s and z are at right angles."""
+    apart = z[0] * s[1:] - s[0] * z[1:]
+    n = apart / np.maximum(np.sqrt(apart @ apart), _SHORT)
+    return _by_directions(n, (s[0] + s[1:] @ n) / (z[0] + z[1:] @ n) + regular,
+                          (s[0] - s[1:] @ n) / (z[0] - z[1:] @ n) + regular, s[0] / z[0] + regular)
+
+
+def _by_directions(n: Array, one: Scalar, other: Scalar, across: Scalar) -> Array:
+    """The inverse of the matrix that has these values along (1, n), (1, -n) and across both."""
+    half, corner = (1.0 / one + 1.0 / other) / 2.0, (1.0 / one - 1.0 / other) / 2.0 * n
+    return np.concatenate([np.concatenate([np.stack([half]), corner])[None], np.concatenate(
+        [corner[:, None], np.eye(len(n)) / across + (half - 1.0 / across) * np.outer(n, n)], axis=1)])
 
 
 def reflected(v: Array) -> Array:
@@ -211,7 +205,7 @@ def start(program: Program) -> Place:
     """Where the method begins."""
     n, p, k = len(program.q), len(program.b), len(program.side)
     return Place(np.zeros(n), np.zeros(p), np.ones(k), np.ones(k),
-                 [(np.eye(len(g))[0], np.eye(len(g))[0]) for _, g in program.cones], 1.0, 1.0)
+                 tuple((np.eye(len(g))[0], np.eye(len(g))[0]) for _, g in program.cones), 1.0, 1.0)
 
 
 class Residuals(NamedTuple):
@@ -226,7 +220,7 @@ class Residuals(NamedTuple):
 
 def residuals(program: Program, at: Place) -> Residuals:
     """What is missing at a place."""
-    Px = program.P @ at.x
+    Px = times(program.P, at.x)
     x = Px + at.y @ program.A + program.pulled(at.z) + at.tau * program.q
     cost, support = program.q @ at.x, program.b @ at.y + program.side @ at.z
     missing = []
@@ -249,7 +243,7 @@ def advanced(program: Program, at: Place) -> Place:
     fixed = equations.solve(Right(-program.q, program.b, program.side, [g for _, g in program.cones]))
     slope = 2.0 * left.Px / at.tau + program.q
     apart = at.x / at.tau - fixed.x
-    steep = (apart @ (program.P @ apart) + program.regular * (fixed.x @ fixed.x + fixed.y @ fixed.y)
+    steep = (apart @ times(program.P, apart) + program.regular * (fixed.x @ fixed.x + fixed.y @ fixed.y)
              + fixed.z @ (fixed.z / equations.weights) + at.kappa / at.tau)
     for cone, z in zip(cones, fixed.cones, strict=True):
         scaled = cone.scaled(z)
@@ -265,11 +259,11 @@ def advanced(program: Program, at: Place) -> Place:
             rest = rest + g @ z
         tau = rest / steep
         z = one.z + tau * fixed.z
-        both = []
-        for cone, d, u, v in zip(cones, cone_slacks, one.cones, fixed.cones, strict=True):
-            w = u + tau * v
-            both.append((-d - cone.scaled(cone.scaled(w)), w))
-        return Place(one.x + tau * fixed.x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, both, tau,
+        x = one.x + tau * fixed.x
+        # by W^2 the slacks would have the rounding of 1 / regular
+        both = tuple((F @ x + tau * g - share * m, u + tau * v)
+                     for (F, g), m, u, v in zip(program.cones, r.cones, one.cones, fixed.cones, strict=True))
+        return Place(x, one.y + tau * fixed.y, z, -slack - z * at.s / at.z, both, tau,
                      -(product + at.kappa * tau) / at.tau)
 
     ahead = way(1.0, at.s, [s for s, _ in at.cones], at.kappa * at.tau)

@@ -70,6 +70,21 @@ class Given(NamedTuple):
                                      f"not {spelled(core)}")
         return made
 
+    def nearby(self, name: str, start: Sequence[Any]) -> tuple[Array, ...]:
+        """A solution of nearly the same program, as arrays whose shapes fit."""
+        n, p, m = self.q.shape[-1], 0 if self.b is None else self.b.shape[-1], self.rows
+        found = tuple(_array(name, "start", value) for value in start)
+        if len(found) != 3 or [array.shape[-1:] for array in found] != [(n,), (p,), (m,)]:
+            raise SignatureError(f"{name} starts from a former result, or from its x, equalities and inequalities, of "
+                                 f"the shapes ({n},), ({p},) and ({m},), not {', '.join(str(a.shape) for a in found)}")
+        return found
+
+    @property
+    def rows(self) -> int:
+        """How many rows have bounds."""
+        bounds = [bound for bound in (self.lower, self.upper) if bound is not None]
+        return self.G.shape[-2] if self.G is not None else bounds[0].shape[-1] if bounds else 0
+
     def _cores(self) -> Iterator[tuple[str, Array, tuple[int, ...], str]]:
         """Each array with its name, the shape that its last axes must have, and why."""
         n = self.q.shape[-1] if self.q.ndim else 0
@@ -131,13 +146,20 @@ class Layout(NamedTuple):
         return found
 
 
+    def sides(self, program: Program, start: tuple[Array, ...]) -> tuple[Array, Array, Array, Sequence[int]]:
+        """x and the multipliers of equations and sides, given those of a result, and the rows of the sides."""
+        x, y, z = start
+        sides = [np.maximum(factor * z[row], 0.0) for factor, row in zip(program.factor, program.rows, strict=True)]
+        return x, symbols([*y, *[z[row] for row in self.equal_rows]]), symbols(sides), program.rows
+
+
 def as_program(given: Given, graph: Graph) -> tuple[Program, Layout]:
     """The program that the steps solve. A bound that is infinite by its value becomes 0 x <= 1."""
     n = len(given.q)
     A = np.zeros((0, n)) if given.A is None else given.A
     b = np.zeros(0) if given.b is None else given.b
     G = np.eye(n) if given.G is None else given.G
-    if given.lower is None and given.upper is None:
+    if given.rows == 0:
         G = np.zeros((0, n))
     m = len(G)
     lower = np.full(m, -np.inf) if given.lower is None else given.lower

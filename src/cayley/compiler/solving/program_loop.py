@@ -5,14 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.signature import Signature
 from cayley.compiler.solving.interior_point import (
-    Cone,
     Equations,
     Place,
     Program,
@@ -24,39 +21,46 @@ from cayley.compiler.solving.interior_point import (
 )
 from cayley.compiler.solving.linear import chosen, is_zero
 from cayley.compiler.solving.loops import repeat
-from cayley.compiler.tracing.calls import Callee
-from cayley.compiler.tracing.graph import Graph, Node
-from cayley.compiler.tracing.symbols import symbols
-from cayley.compiler.tracing.trace import trace
+from cayley.compiler.solving.quasidefinite import times
+from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
 
 _DEEPER = 0.1  # of the tolerance, in scaled units
-_REFINED = 3
+_REFINED = 2
+_ROUNDS = 5
+_EXACT = 2.0**6  # units of rounding
 
 
-def brought_near(program: Program, graph: Graph, iterations: int, tolerance: Scalar) -> tuple[Place, Scalar]:
-    """Where at most so many steps from the usual start lead, and how many were taken: none after the program was found
-    solved, infeasible or unbounded, or a step would not have been of numbers."""
-    first = start(program)
-    own = Packing([*_arrays(program), np.asarray(tolerance)])
+class Turn(NamedTuple):
+    """The state of the loop: a place, how many steps led there, and whether it is the last one."""
 
-    def text(state: Array, data: Array) -> Array:
-        *arrays, limit = own.unpacked(data)
-        inner = _of_arrays(arrays, program)
-        at = _placed(state[:-2], first)
-        after = _scalars(advanced(inner, at))
-        is_finite = reduce(operator.and_, [abs(x) < np.inf for x in after])
-        goes = is_finite & ~_has_ended(inner, at, _DEEPER * limit.item())
-        return np.stack([*[chosen(goes, new, old) for new, old in zip(after, state, strict=False)],
-                         state[-2] + chosen(goes, 1.0, 0.0), chosen(goes, 0.0, 1.0)])
+    at: Place
+    steps: Scalar
+    has_ended: Scalar
 
-    begin = _symbols([graph.lift(x) for x in [*_scalars(first), 0.0, 0.0]])
-    shape = f"({len(begin)}),({len(own.nodes)})->({len(begin)})"
-    step = Callee(trace(text, Signature.parse(shape), {}, name="program_step", inputs=["state", "data"]),
-                  is_step=True)
-    found = repeat(lambda state, data: _symbols(step.called_with([*state, *data])), begin, iterations,
-                   _symbols(own.nodes), until=lambda state, data: state[-1] != 0.0)
-    return _placed(found[:-2], first), found[-2]
+
+def brought_near(program: Program, has_ended: Scalar, iterations: int, tolerance: Scalar) -> tuple[Place, Scalar]:
+    """Where at most so many steps from the usual start lead, and how many were taken: none where it `has_ended` (0, 1)
+    before, none after it was found solved, infeasible or unbounded, or a step would not have been of numbers."""
+    def step(turn: Turn) -> Turn:
+        after = advanced(program, turn.at)
+        is_finite = reduce(operator.and_, [abs(x) < np.inf for x in _scalars(after)])
+        goes = is_finite & ~_has_ended(program, turn.at, tolerance if program.cones else _DEEPER * tolerance)
+        return Turn(_where(goes, after, turn.at), turn.steps + chosen(goes, 1.0, 0.0), chosen(goes, 0.0, 1.0))
+
+    found = repeat(step, Turn(start(program), 0.0, has_ended), iterations,
+                   until=lambda turn: turn.has_ended != 0.0)
+    return found.at, found.steps
+
+
+def _where(condition: Scalar, new: Place, old: Place) -> Place:
+    def either(a: Any, b: Any) -> Any:  # noqa: ANN401 (an array, a number, or tuples of them)
+        if isinstance(a, tuple):
+            parts = [either(x, y) for x, y in zip(a, b, strict=True)]
+            return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+        return where(condition, a, b)
+
+    return Place(*[either(a, b) for a, b in zip(new, old, strict=True)])
 
 
 def _has_ended(program: Program, at: Place, tolerance: Scalar) -> Scalar:
@@ -71,7 +75,8 @@ def is_solved(program: Program, at: Place, left: Residuals, tolerance: Scalar) -
     least = np.minimum(abs(quadratic / 2.0 + left.cost), abs(quadratic / 2.0 + left.support))
     return ((largest(_of_rows(left.right)) <= tolerance * (at.tau + largest(at.x)))
             & (largest(left.right.x) <= tolerance * (at.tau + largest(left.Px)))
-            & (abs(quadratic + left.cost + left.support) <= tolerance * (at.tau + least)))
+            & (abs(quadratic + left.cost + left.support) <= tolerance * (at.tau + least))
+            & (largest([np.minimum(a, b) for a, b in zip(at.s, at.z, strict=True)]) <= tolerance * at.tau))
 
 
 def is_infeasible(program: Program, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
@@ -100,85 +105,60 @@ def _scalars(at: Place) -> list[Any]:
     return [*[e for part in parts for e in part], at.tau, at.kappa]
 
 
-def _placed(scalars: Array, like: Place) -> Place:
-    sizes = [len(v) for v in (like.x, like.y, like.z, like.s, *[v for cone in like.cones for v in cone])]
-    ends = np.cumsum([0, *sizes])
-    x, y, z, s, *cones = [scalars[a:b] for a, b in pairwise(ends)]
-    return Place(x, y, z, s, list(zip(cones[::2], cones[1::2], strict=True)), scalars[-2], scalars[-1])
-
-
-def _arrays(program: Program) -> list[Array]:
-    return [program.P, program.q, program.A, program.b, program.G, program.factor, program.side,
-            np.asarray(program.regular), *[array for cone in program.cones for array in cone]]
-
-
-def _of_arrays(arrays: Sequence[Array], like: Program) -> Program:
-    P, q, A, b, G, factor, side, regular, *cones = arrays
-    return Program(P, q, A, b, G, like.rows, factor, side, list(zip(cones[::2], cones[1::2], strict=True)),
-                   regular.item())
-
-
-class Packing:
-    """Arrays of nodes and numbers as one vector of the nodes that are no numbers."""
-
-    def __init__(self, arrays: Sequence[Array]) -> None:
-        self.arrays: list[Any] = [np.asarray(array, dtype=object) for array in arrays]
-        self.nodes = list({x.index: x for array in self.arrays for x in array.flat if _varies(x)}.values())
-
-    def unpacked(self, values: Array) -> list[Array]:
-        """The arrays with values in the place of their nodes."""
-        new = {node.index: value for node, value in zip(self.nodes, values, strict=True)}
-        return [_symbols([new[x.index] if _varies(x) else x.value if isinstance(x, Node) else x for x in array.flat]
-                         ).reshape(array.shape) for array in self.arrays]
-
-
 def _symbols(scalars: Sequence[Any]) -> Array:
     return symbols(np.array(scalars, dtype=object))
 
 
-def _varies(x: object) -> bool:
-    return isinstance(x, Node) and x.op != "constant"
-
-
-class Found(NamedTuple):
-    """A solution in scaled units, the equations whose solution changes with the data as it does, and how many steps
-    were taken."""
+class Solution(NamedTuple):
+    """An x with its multipliers of equations and sides, and how far it is from being a solution."""
 
     x: Array
     y: Array
     z: Array
-    cones: Sequence[Array]
-    equations: Equations
+    left: Scalar
 
 
-def sharpened(program: Program, at: Place) -> Found:
-    """The solution in which the sides that seem to be active are so exactly, if that leaves less than before."""
-    x, y, z = at.x / at.tau, at.y / at.tau, at.z / at.tau
-    cones = [w / at.tau for _, w in at.cones]
-    scalings = [Cone(s, w).weight(program.regular) for s, w in at.cones]
-    active = [a > b for a, b in zip(at.z, at.s, strict=True)]
-    equations = Equations(program, _symbols([chosen(a, 1.0 / program.regular, 0.0) for a in active]), scalings)
-    if program.cones:
-        return Found(x, y, z, cones, equations)
-    before = _left(program, x, y, z)
-    own = x, y, _symbols([chosen(a, e, 0.0) for a, e in zip(active, z, strict=True)])
-    for _ in range(_REFINED):
-        short = program.side - program.across(own[0])
-        change = equations.solve(Right(-_slope(program, *own), program.b - program.A @ own[0],
-                                       _symbols([chosen(a, e, 0.0) for a, e in zip(active, short, strict=True)]), []))
-        own = own[0] + change.x, own[1] + change.y, own[2] + change.z
-    better = _left(program, *own) <= before
-    x, y, z = [_symbols([chosen(better, new, old) for new, old in zip(a, b, strict=True)])
-               for a, b in zip(own, (x, y, z), strict=True)]
-    return Found(x, y, z, cones, equations)
+def measured(program: Program, x: Array, y: Array, z: Array) -> Solution:
+    """With how far it is from a solution: of each side, its distance or its multiplier must be zero, and neither less.
+    """
+    short = program.side - program.across(x)
+    return Solution(x, y, z, largest([*_slope(program, x, y, z), *(program.A @ x - program.b),
+                                      *[np.minimum(a, b) for a, b in zip(short, z, strict=True)]]))
+
+
+def sharpened(program: Program, near: Solution) -> Solution:
+    """The best of some solutions, in each of which the sides that seemed to be active before are so exactly
+    (Hintermueller, Ito & Kunisch, SIAM J. Optim. 13, 2002)."""
+    def turn(now: Solution, best: Solution) -> tuple[Solution, Solution]:
+        active, equations = with_active(program, now)
+        x, y, z = now.x, now.y, _only(active, now.z)
+        for _ in range(_REFINED):
+            change = equations.solve(Right(-_slope(program, x, y, z), program.b - program.A @ x,
+                                           _only(active, program.side - program.across(x)), []))
+            x, y, z = x + change.x, y + change.y, z + change.z
+        new = measured(program, x, y, z)
+        better = new.left <= best.left
+        return new, Solution(*[where(better, a, b) for a, b in zip(new, best, strict=True)])
+
+    found: Solution = repeat(lambda both: turn(*both), (near, near), _ROUNDS,
+                             until=lambda both: is_exact(program, both[1]))[1]
+    return found
+
+
+def is_exact(program: Program, found: Solution) -> Scalar:
+    """True if rounding is all that is left."""
+    return found.left <= _EXACT * program.regular * program.regular * (1.0 + largest(found.x) + largest(found.z))
+
+
+def with_active(program: Program, found: Solution) -> tuple[list[Scalar], Equations]:
+    """Which sides are active in a solution, and the equations that hold them so."""
+    active = [z > short for z, short in zip(found.z, program.side - program.across(found.x), strict=True)]
+    return active, Equations(program, _only(active, np.full(len(active), 1.0) / program.regular), [])
+
+
+def _only(active: Sequence[Scalar], values: Array) -> Array:
+    return _symbols([chosen(a, value, 0.0) for a, value in zip(active, values, strict=True)])
 
 
 def _slope(program: Program, x: Array, y: Array, z: Array) -> Array:
-    return program.P @ x + program.q + y @ program.A + program.pulled(z)
-
-
-def _left(program: Program, x: Array, y: Array, z: Array) -> Scalar:
-    """How far from a solution: of each side, its distance or its multiplier must be zero, and neither less."""
-    short = program.side - program.across(x)
-    return largest([*_slope(program, x, y, z), *(program.A @ x - program.b),
-                    *[np.minimum(a, b) for a, b in zip(short, z, strict=True)]])
+    return times(program.P, x) + program.q + y @ program.A + program.pulled(z)

@@ -14,28 +14,32 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Place, Program, Right, residuals
-from cayley.compiler.solving.linear import chosen, ldl
+from cayley.compiler.solving.interior_point import Equations, Place, Program, Right, residuals, weight_at_solution
+from cayley.compiler.solving.linear import chosen
 from cayley.compiler.solving.optimum import Optimum, Status
 from cayley.compiler.solving.program_data import Given, as_program
 from cayley.compiler.solving.program_loop import (
-    Found,
+    Solution,
     brought_near,
+    is_exact,
     is_infeasible,
     is_unbounded,
     largest,
+    measured,
     sharpened,
+    with_active,
 )
+from cayley.compiler.solving.quasidefinite import factored, times
 from cayley.compiler.solving.scaled_programs import Scales, scaled
 from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import implied
-from cayley.compiler.tracing.symbols import rounding, symbols
+from cayley.compiler.tracing.symbols import rounding, symbols, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.explained_calls import explained
 
-Cone = tuple[ArrayLike, ArrayLike]
-ITERATIONS = 30
+Start = Optimum | tuple[ArrayLike, ArrayLike, ArrayLike]
+ITERATIONS = 40
 TOLERANCE = 1e-8
 _LEAST = 2.0**10  # units of rounding below which no residual is asked for
 
@@ -43,8 +47,8 @@ _LEAST = 2.0**10  # units of rounding below which no residual is asked for
 @explained
 def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
                       G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
-                      start: Optimum | None = None, iterations: int = ITERATIONS,
-                      tolerance: float = TOLERANCE) -> Optimum:
+                      start: Start | None = None,
+                      iterations: int = ITERATIONS, tolerance: float = TOLERANCE) -> Optimum:
     """The x (n) that minimises x'P x / 2 + q'x subject to A x = b and lower <= G x <= upper.
 
     P (n, n) is positive semidefinite, and only its symmetric part counts; zeros make a linear program. A (p, n) with
@@ -55,9 +59,10 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
 
     See `Optimum` for the result: look at its `status`. A program is solved when no residual is larger than `tolerance`
     beside the largest terms that it is the sum of; the method takes at most `iterations` steps, ten as a rule. `start`
-    is a former result for nearly the same data. Derivatives of the solution are those of the program in which the
+    is a former result for nearly the same data, or its x, equalities and inequalities: if about the same bounds are
+    active, no step is taken. Derivatives of the solution are those of the program in which the
     bounds that are active stay so. Where a bound is just about to become active, or to be left, the solution has a
-    derivative to each side, and the one given lies between them.
+    derivative to each side, and the one given is one of them.
 
     >>> best = cy.quadratic_program(np.eye(2), [-2.0, -1.0], G=[[1.0, 1.0]], upper=[2.0])
     >>> best.words, best.x.round(9), best.inequalities.round(9)
@@ -69,59 +74,77 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
 @explained
 def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: ArrayLike | None = None,
                  G: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *,
-                 cones: Sequence[Cone], start: Optimum | None = None, iterations: int = ITERATIONS,
+                 cones: Sequence[tuple[ArrayLike, ArrayLike]], iterations: int = ITERATIONS,
                  tolerance: float = TOLERANCE) -> Optimum:
     """The x (n) that minimises x'P x / 2 + q'x subject to A x = b, lower <= G x <= upper and second-order cones.
 
     Each of the `cones` is a pair of F (k, n) and g (k): of t = F x + g the first entry is at least the length of the
-    others, t[0] >= |t[1:]|. All else is as for `quadratic_program`. The cone of friction of a contact force x, with the
-    normal z and a coefficient 0.5, is F = diag(0.5, 1, 1) on (z, x, y):
+    others, t[0] >= |t[1:]|. All else is as for `quadratic_program`, but x is known only to about the root of the
+    tolerance. A contact force x with the normal z and a coefficient of friction 0.5 is in its cone with
 
     >>> F = [[0.0, 0.0, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     >>> wanted = np.array([3.0, 4.0, 5.0])
     >>> cy.cone_program(np.eye(3), -wanted, cones=[(F, np.zeros(3))]).x.round(6)
     array([1.8, 2.4, 6. ])
     """
-    return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), start, iterations, tolerance)
+    return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), None, iterations, tolerance)
 
 
-def _answered(name: str, given: Given, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
+def _answered(name: str, given: Given, start: Start | None, iterations: int, tolerance: float) -> Optimum:
     if operator.index(iterations) < 1 or not tolerance > 0.0:
         raise SignatureError(f"{name} takes at least one iteration and a tolerance above 0, not "
                              f"iterations={iterations} and tolerance={tolerance}")
     given = given.checked(name)
+    near = None if start is None else given.nearby(name, start[:3])
     if (graph := given.graph()) is None:
         from cayley.compiler.solving.programs_of_numbers import solved_as_numbers  # which makes kernels of this text
-        return solved_as_numbers(name, given, start, iterations, tolerance)
-    return solved_in_kernel(given, graph, start, iterations, tolerance)
+        return solved_as_numbers(name, given, near, iterations, tolerance)
+    return solved_in_kernel(given, graph, near, iterations, tolerance)
 
 
-def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iterations: int, tolerance: float) -> Optimum:
-    """The solution as symbols of a graph."""
+def solved_in_kernel(given: Given, graph: Graph, start: tuple[Array, ...] | None, iterations: int,
+                     tolerance: float) -> Optimum:
+    """The solution as symbols of a graph, near a start if there is one: x and multipliers of equations and rows."""
     original, layout = as_program(given, graph)
     program, scales = scaled(original)
     tolerance = np.maximum(tolerance, _LEAST * rounding(graph.constant(1.0)))
-    at, count = brought_near(program, graph, iterations, tolerance)
+    ready = graph.constant(0.0)
+    if start is not None:
+        warm = sharpened(program, measured(program, *_in_units_of(scales, layout.sides(original, start))))
+        ready = 1.0 * is_exact(program, warm)
+    at, count = brought_near(program, ready, iterations, tolerance)
     ended = residuals(program, at)
     infeasible = is_infeasible(program, at, ended, tolerance)
     unbounded = is_unbounded(program, at, ended, tolerance)
-    found = sharpened(program, at)
-    x, y, z, cones = _differentiable(original, program, scales, found, graph)
+    found = measured(program, at.x / at.tau, at.y / at.tau, at.z / at.tau)
+    if start is not None:
+        found = Solution(*[where(ready != 0.0, a, b) for a, b in zip(warm, found, strict=True)])
+    if program.cones:
+        equations = Equations(program, at.z / (at.s + program.regular * at.z),
+                              [weight_at_solution(s, w, program.regular) for s, w in at.cones])
+    else:
+        found = sharpened(program, found)
+        equations = with_active(program, found)[1]
+    x, y, z, cones = _differentiable(original, program, scales, found, [w / at.tau for _, w in at.cones], equations)
     primal, dual, gap, solved = _measured(original, x, y, z, cones, tolerance)
     status = _status(given, program, solved, infeasible, unbounded, at)
     is_ray, is_proof = status == Status.UNBOUNDED.value, status == Status.INFEASIBLE.value
-    proof = -1.0 / chosen(is_proof, ended.support, -1.0)
+    net = program.without_opposites(at.z)
+    support = program.b @ at.y + program.side @ net
+    for (_, g), (_, w) in zip(program.cones, at.cones, strict=True):
+        support = support + g @ w
+    proof = -1.0 / chosen(is_proof, support, -1.0)
     ray = -1.0 / chosen(is_ray, ended.cost, -1.0)
-    crossed = _crossed(given)
+    unknown = _crossed(given) | (status == Status.NOT_A_NUMBER.value)
 
     def multipliers(values: Array, certificate: Array) -> Array:
-        shown = [chosen(is_proof, chosen(crossed, np.nan, c), v) for c, v in zip(certificate, values, strict=True)]
-        return symbols([chosen(is_ray, np.nan, v) for v in shown])
+        shown = [chosen(is_proof, c, v) for c, v in zip(certificate, values, strict=True)]
+        return symbols([chosen(is_ray | unknown, np.nan, v) for v in shown])
 
     y = multipliers(y, proof * scales.y * at.y)
-    z = multipliers(z, proof * scales.rows[list(program.rows)] * at.z if len(program.rows) else at.z)
+    z = multipliers(z, proof * scales.rows[list(program.rows)] * net if len(program.rows) else net)
     return Optimum(
-        symbols([chosen(is_proof, np.nan, chosen(is_ray, ray * scales.cost * s * r, v))
+        symbols([chosen(is_proof | unknown, np.nan, chosen(is_ray, ray * scales.cost * s * r, v))
                  for s, r, v in zip(scales.x, at.x, x, strict=True)]),
         y[:layout.equations], layout.inequalities(original, y, z),
         tuple(multipliers(w, proof * size * v)
@@ -129,13 +152,13 @@ def solved_in_kernel(given: Given, graph: Graph, start: Optimum | None, iteratio
         primal, dual, gap, count, status)
 
 
-def _differentiable(original: Program, program: Program, scales: Scales, found: Found,
-                    graph: Graph) -> tuple[Array, Array, Array, list[Array]]:
+def _differentiable(original: Program, program: Program, scales: Scales, found: Solution, cones: Sequence[Array],
+                    equations: Equations) -> tuple[Array, Array, Array, list[Array]]:
     """The solution in the units given, with the derivatives that the equations of the active bounds give it."""
     rows = scales.rows[list(program.rows)] if len(program.rows) else np.zeros(0)
     back = [scales.x, scales.y / scales.cost, rows / scales.cost,
             *[np.full(len(g), size) / scales.cost for size, (_, g) in zip(scales.cones, program.cones, strict=True)]]
-    parts = [size * part for size, part in zip(back, (found.x, found.y, found.z, *found.cones), strict=True)]
+    parts = [size * part for size, part in zip(back, (found.x, found.y, found.z, *cones), strict=True)]
     ends = np.cumsum([0, *[len(part) for part in parts]])
 
     def split(values: Sequence[Any]) -> list[Array]:
@@ -146,25 +169,34 @@ def _differentiable(original: Program, program: Program, scales: Scales, found: 
             return symbols([hold(e) for e in np.asarray(array, dtype=object).flat]).reshape(np.shape(array))
 
         x, y, z, *cones = split(places)
-        slope = original.P @ x + original.q + y @ original.A + original.pulled(z)
+        slope = times(original.P, x) + original.q + y @ original.A + original.pulled(z)
         for (F, _), w in zip(original.cones, cones, strict=True):
             slope = slope - w @ F
         right = Right(held(scales.cost * scales.x) * slope, held(scales.y) * (original.A @ x - original.b),
                       held(rows) * (original.across(x) - original.side),
                       [hold(size) * -(F @ x + g) for size, (F, g) in zip(scales.cones, original.cones, strict=True)])
-        change = found.equations.mapped(held).solve(right)
+        change = equations.mapped(held).solve(right)
         changes = np.concatenate([held(size) * part for size, part
                                   in zip(back, (change.x, change.y, change.z, *change.cones), strict=True)])
         return [place - moved for place, moved in zip(places, changes, strict=True)]
 
-    x, y, z, *cones = split(implied([graph.lift(e) for part in parts for e in part], law).values)
+    numbers = [program.regular.graph.lift(e) for part in parts for e in part]
+    x, y, z, *cones = split(implied(numbers, law).values)
     return x, y, z, cones
+
+
+def _in_units_of(scales: Scales, given: tuple[Array, Array, Array, Sequence[int]]) -> tuple[Array, Array, Array]:
+    """A solution in the units of the scaled program; what is no number is zero."""
+    x, y, z, rows = given
+    parts = x / scales.x, scales.cost * y / scales.y, scales.cost * z / scales.rows[list(rows)] if len(z) else z
+    known = [symbols([chosen(abs(e) < np.inf, e, 0.0) for e in part]) for part in parts]
+    return known[0], known[1], known[2]
 
 
 def _measured(program: Program, x: Array, y: Array, z: Array, cones: Sequence[Array],
               tolerance: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """The residuals, and whether all are small beside the largest terms that they are sums of."""
-    Px, Ax, across = program.P @ x, program.A @ x, program.across(x)
+    Px, Ax, across = times(program.P, x), program.A @ x, program.across(x)
     pulls = [y @ program.A, program.pulled(z), *[-(w @ F) for (F, _), w in zip(program.cones, cones, strict=True)]]
     beyond = [*(Ax - program.b), *[np.maximum(e, 0.0) for e in across - program.side]]
     terms = [Px @ x, program.q @ x, program.b @ y, program.side @ z]
@@ -197,8 +229,8 @@ def _crossed(given: Given) -> Scalar:
 def _status(given: Given, program: Program, solved: Scalar, infeasible: Scalar, unbounded: Scalar,
             at: Place) -> Scalar:
     shifted = program.P + program.regular * np.diag([1.0] * len(program.q))
-    convex = reduce(operator.and_, [pivot > 0.0 for pivot in ldl(shifted)[1]])
-    known = reduce(operator.and_, [~(e != e) for array in given.named().values() for e in array.flat])
+    convex = reduce(operator.and_, [pivot > 0.0 for pivot in factored(shifted).pivots])
+    known = reduce(operator.and_, [e == e for array in given.named().values() for e in array.flat])
     status: Any = Status.NOT_CONVERGED.value
     for condition, found in ((unbounded, Status.UNBOUNDED), (infeasible, Status.INFEASIBLE), (solved, Status.SOLVED),
                              (_crossed(given), Status.INFEASIBLE), (~convex, Status.NOT_CONVEX),

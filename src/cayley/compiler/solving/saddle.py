@@ -24,7 +24,7 @@ class Saddle(NamedTuple):
     order: list[int]
     L: list[list[Any]]
     pivots: list[Any]
-    damping: Sequence[float]
+    damping: Sequence[float] | Array
 
     def solve(self, f: ArrayLike, r: ArrayLike) -> tuple[Array, Array]:
         """x (n) and y (h)."""
@@ -46,7 +46,7 @@ class Saddle(NamedTuple):
         return self.solve(np.zeros(self.n), r)[0]
 
 
-def saddle(M: Array, A: Array, damping: Sequence[float]) -> Saddle:
+def saddle(M: Array, A: Array, damping: Sequence[float] | Array) -> Saddle:
     """The factors for M (n, n), A (h, n) and a damping (h), small beside the diagonal of A M^-1 A^T.
 
     >>> rod = saddle(np.eye(2), np.array([[3.0, 4.0]]), [1e-9])

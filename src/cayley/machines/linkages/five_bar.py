@@ -84,7 +84,7 @@ class FiveBar:
     def workspace(self, *, mode: int = 0, crank_limits: ArrayLike | None = None, box: ArrayLike | None = None,
                   resolution: int = 200) -> WorkspaceMap:
         """The workspace of the point in one working mode (a place in `inverse_position`), with its singular curves;
-        draws itself.
+        `plot()` draws it.
 
         `crank_limits`: (low, high) [rad] of both cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
 

@@ -153,7 +153,7 @@ class TranslationalDelta:
     def workspace(self, *, height: float, mode: int = 0, crank_limits: ArrayLike | None = None,
                   box: ArrayLike | None = None, resolution: int = 200) -> WorkspaceMap:
         """The workspace of the platform at one height z [m] in one working mode (a place in `inverse_position`), with
-        its singular curves; draws itself.
+        its singular curves; `plot()` draws it.
 
         `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
         """
@@ -162,8 +162,9 @@ class TranslationalDelta:
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
         """The machine as a tree with rods, `cy.Mechanism(machine.tree(...))`, with the joints "x", "y", "z" of the
-        platform and "crank1" to "crank3"; masses [kg] of "crank" and "rod" (or of "crank1", ...) and "platform", a rod
-        being a whole parallelogram with half of its mass at either end, as Ruggiu 4.4.5 has it."""
+        platform, "crank1" to "crank3", and the frame "tool" at the platform's centre; masses [kg] of "crank" and "rod"
+        (or of "crank1", ...) and "platform", a rod being a whole parallelogram with half of its mass at either end, as
+        Ruggiu 4.4.5 has it."""
         legs = (1, 2, 3)
         check_masses(masses, ["platform", *[f"{part}{leg}" for part in ("crank", "rod") for leg in legs]])
         bars = [mass_of(f"rod{leg}", masses) or 0.0 for leg in legs]
@@ -172,7 +173,7 @@ class TranslationalDelta:
                   Body("platform", platform if platform is None else platform + sum(bars) / 2)]
         joints = [Joint(name, parent.name, child.name, Prismatic(tuple(axis)))
                   for name, (parent, child), axis in zip("xyz", pairwise(bodies), np.eye(3), strict=True)]
-        frames = []
+        frames = [Frame("tool", "platform", np.eye(4))]
         rods = []
         for leg, phi, bar in zip(legs, self.directions, bars, strict=True):
             out = np.array([np.cos(phi), np.sin(phi)])

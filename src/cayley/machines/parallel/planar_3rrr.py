@@ -157,7 +157,7 @@ class Planar3RRR:
     def workspace(self, *, phi: float = 0.0, mode: int = 0, crank_limits: ArrayLike | None = None,
                   box: ArrayLike | None = None, resolution: int = 200) -> WorkspaceMap:
         """The workspace of the platform's centre at one orientation [rad] in one working mode (a place in
-        `inverse_position`), with its singular curves; draws itself.
+        `inverse_position`), with its singular curves; `plot()` draws it.
 
         `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
         """

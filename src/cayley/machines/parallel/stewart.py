@@ -201,7 +201,7 @@ class StewartPlatform:
     def workspace(self, *, height: float, lengths: ArrayLike, rotation: ArrayLike = _UPRIGHT,
                   box: ArrayLike | None = None, resolution: int = 150) -> WorkspaceMap:
         """The workspace of the platform's origin at one height z [m] and orientation (3, 3), with legs of `lengths`
-        (shortest, longest) [m], and its singular curves; draws itself.
+        (shortest, longest) [m], and its singular curves; `plot()` draws it.
 
         `box`: ((left, bottom), (right, top)) [m]."""
         from cayley.machines.workspace_maps import stewart_map

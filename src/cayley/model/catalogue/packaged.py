@@ -4,6 +4,7 @@ They are not copied: each stays under the licence of those who made it."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,18 +55,39 @@ PACKAGED = {
     "z1": Packaged("Unitree Z1, an arm", "z1_description/urdf/z1.urdf", "MPL-2.0"),
 }
 
+# whose shapes robots of the catalogue have, link frame by link frame
+_SHAPES = {"panda": "panda_description/urdf/panda.urdf", "panda_hand": "panda_description/urdf/panda.urdf"} | {
+    name: f"ur_description/urdf/{name}_robot.urdf" for name in ("ur3", "ur5", "ur10")}
+
+
+def packaged_shapes(source: str) -> Path | None:
+    """The file with the shapes of a robot of the catalogue, by the source of its model; None for others, and where the
+    package is not installed. The digest tells the catalogue's file from one of the same name."""
+    name = getattr(source, "file", "").removesuffix(".toml")
+    if name not in _SHAPES:
+        return None
+    own = (Path(__file__).parent / f"{name}.toml").read_bytes()
+    is_own = getattr(source, "sha256", "") == hashlib.sha256(own).hexdigest()
+    found = _in_package(_SHAPES[name]) if is_own else None
+    return found if found is not None and found.exists() else None
+
+
+def _in_package(file: str) -> Path | None:
+    from importlib.metadata import PackageNotFoundError, distribution  # brings email, which only these need
+    try:
+        return Path(str(distribution(PACKAGE).locate_file(f"{_FOLDER}/{file}")))
+    except PackageNotFoundError:
+        return None
+
 
 def packaged_file(name: str) -> Path | None:
     """The file of a robot of the package by its name in the catalogue; None if it is not one of these."""
     robot = PACKAGED.get(name)
     if robot is None:
         return None
-    from importlib.metadata import PackageNotFoundError, distribution  # brings email, which only these need
-    try:
-        path = Path(str(distribution(PACKAGE).locate_file(f"{_FOLDER}/{robot.file}")))
-    except PackageNotFoundError:
-        raise ModelError(
-            f"{shown(name)} comes with its meshes in another package: pip install 'cayley[robots]'") from None
+    path = _in_package(robot.file)
+    if path is None:
+        raise ModelError(f"{shown(name)} comes with its meshes in another package: pip install 'cayley[robots]'")
     if not path.exists():
-        raise ModelError(f"{shown(name)}: {PACKAGE} {distribution(PACKAGE).version} has no {robot.file}")
+        raise ModelError(f"{shown(name)}: {PACKAGE} has no {robot.file} in the version that is installed")
     return path

@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.extras import optional_imports
+from cayley.model.coordinate_labels import velocity_labels
 from cayley.planning.driven import check_keeps_constraints
 from cayley.planning.motion import Motion, panel
 from cayley.planning.timing.limits import KINDS, DrivenMechanism, MotionLimits, Worst, allowed_speed, sample_times
@@ -56,9 +57,34 @@ class EffortProfile(Pictured):
         """The same motion in the least time that the limits of effort allow: one of them is touched."""
         return self.motion.scaled(duration=self.motion.duration / self.speed)
 
+    @property
+    def _drives(self) -> dict[str, list[int]]:
+        """Numbers of the actuated velocities by the unit of their forces; of all, if there is no drive."""
+        found: dict[str, list[int]] = {}
+        assert self.limits.machine is not None
+        tree = self.limits.machine.tree
+        for number, (_, unit) in enumerate(velocity_labels(tree)):
+            if number in tree.actuated_velocities:
+                found.setdefault({"rad": "N m", "m": "N"}[unit], []).append(number)
+        return found or {"N m": list(range(tree.nv))}
+
     def plot(self) -> Figure:
-        """Positions, velocities, accelerations and forces in time, these as parts of their limits, one line a joint."""
-        return limit_use(self.motion, self.limits).plot()
+        """Forces of the actuated joints in time, with their limits dashed; forces and torques have axes of their own.
+        `limit_use(motion, limits).plot()` has velocities and accelerations beside their limits."""
+        with optional_imports():
+            import matplotlib.pyplot as plt
+        groups = self._drives
+        figure, axes = plt.subplots(len(groups), 1, sharex=True, squeeze=False, layout="constrained",
+                                    figsize=(8.0, 0.8 + 2.6 * len(groups)))
+        for ax, (unit, members) in zip(axes[:, 0], groups.items(), strict=True):
+            for joint in members:
+                ax.plot(self.t, self.tau[:, joint], linewidth=1.4, label=self.limits.name(joint))
+            for limit in {each for each in self.limits.effort[members] if np.isfinite(each)}:
+                ax.axhline(limit, color=_GREY, linewidth=0.9, linestyle="--")
+                ax.axhline(-limit, color=_GREY, linewidth=0.9, linestyle="--")
+            panel(ax, f"{'torques' if unit == 'N m' else 'forces'} of the actuated joints [{unit}]", legend=True)
+        axes[-1, 0].set_xlabel("t [s]")
+        return shown_once(figure)
 
 
 def effort_profile(machine: DrivenMechanism, motion: Motion, *, effort: ArrayLike | None = None,

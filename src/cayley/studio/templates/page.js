@@ -1,10 +1,10 @@
 "use strict";
-// What the page does with the robot: sliders, the fall, the cursor of the energies. `window.report` is for those who want to look inside.
+// What the page does with the robot: sliders, the motion, the cursor of the forces. `window.report` is for those who want to look inside.
 (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);
-  const scene = read("scene"), fall = read("fall"), find = id => document.getElementById(id);
+  const scene = read("scene"), motion = read("played"), find = id => document.getElementById(id);
   const view = Robot.Viewer(find("view"), scene), loops = scene.closing ? Loops(scene) : null;
-  const report = window.report = { scene, fall, view, time: 0, playing: false };
+  const report = window.report = { scene, motion, view, time: 0, playing: false };
 
   // Sliders
 
@@ -49,7 +49,18 @@
   }
   written(s => s.value);
 
-  // What is in view: the robot at rest, and the fall or the reach once they have been asked for
+  // What can be scrolled sideways fades out on the side where there is more
+
+  for (const box of document.querySelectorAll("nav, .scroll, .picture")) {
+    const fade = () => {
+      box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+      box.classList.toggle("less", box.scrollLeft > 2);
+    };
+    box.addEventListener("scroll", fade, { passive: true });
+    new ResizeObserver(fade).observe(box);
+  }
+
+  // What is in view: the robot at rest, and the motion or the reach once they have been asked for
 
   const shown = new Map([["rest", view.swept([Motion.poses(scene.q)])]]);
 
@@ -83,7 +94,7 @@
   find("home").addEventListener("click", () => {
     pause();
     view.trailEnd = report.time = 0;
-    for (const name of ["reach", "fall"]) shown.delete(name);
+    for (const name of ["reach", "motion"]) shown.delete(name);
     view.home();
     view.set(scene.q.slice());
     follow(scene.q);
@@ -91,21 +102,21 @@
   find("closer").addEventListener("click", () => view.zoom(1.25));
   find("farther").addEventListener("click", () => view.zoom(0.8));
 
-  // The fall
+  // The motion
 
   function pause() { report.playing = false; if (find("play")) find("play").textContent = "▶ Play"; }
 
-  if (!fall) return;
-  const steps = fall.q.length - 1, length = steps * fall.step, play = find("play"), scrub = find("scrub"), cursor = find("cursor");
-  const tool = scene.frames.find(f => f.main), origin = [3, 7, 11].map(k => tool.pose[k]), poses = fall.q.map(Motion.poses);
+  if (!motion) return;
+  const steps = motion.q.length - 1, length = steps * motion.step, play = find("play"), scrub = find("scrub"), cursor = find("cursor");
+  const tool = scene.frames.find(f => f.main), origin = [3, 7, 11].map(k => tool.pose[k]), poses = motion.q.map(Motion.poses);
   const trail = poses.map(T => view.place(T, tool.body, origin)), few = Math.ceil(poses.length / 60);
   const places = view.swept(poses.filter((_, k) => k % few === 0 || k === steps));
 
   function show(time) {
     report.time = Math.max(0, Math.min(length, time));
-    const place = report.time / fall.step, k = Math.min(Math.floor(place), steps - 1), part = place - k;
-    const q = Motion.between(fall.q[k], fall.q[k + 1], part);
-    reveal("fall", places);
+    const place = report.time / motion.step, k = Math.min(Math.floor(place), steps - 1), part = place - k;
+    const q = Motion.between(motion.q[k], motion.q[k + 1], part);
+    reveal("motion", places);
     view.trail = trail;
     view.trailEnd = Math.floor(place) + 1;
     view.set(q);
@@ -113,12 +124,10 @@
     scrub.value = report.time;
     find("time").textContent = `${report.time.toFixed(2)} s`;
     scrub.setAttribute("aria-valuetext", find("time").textContent);
-    if (!cursor) return; // a motion that was given, without its energies
-    const x = fall.left + (fall.right - fall.left) * report.time / length;
+    if (!cursor) return; // a motion that was given, without its forces
+    const x = motion.left + (motion.right - motion.left) * report.time / length;
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
-    const e = (list, unit) => `${(list[k] + part * (list[k + 1] - list[k])).toPrecision(4)} ${unit}`;
-    find("energies").textContent = `kinetic ${e(fall.kinetic, "J")}, potential ${e(fall.potential, "J")}`;
   }
   report.show = show;
 
@@ -145,7 +154,7 @@
     e.preventDefault();
     play.click();
   });
-  Object.assign(scrub, { min: 0, max: length, step: fall.step / 2, value: 0 });
+  Object.assign(scrub, { min: 0, max: length, step: motion.step / 2, value: 0 });
   scrub.addEventListener("input", () => { pause(); show(+scrub.value); });
   if (!cursor) show(0);
 })();

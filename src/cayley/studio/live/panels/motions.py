@@ -7,8 +7,8 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.played import MotionLike, Played, played
 from cayley.errors import ConventionError, shown
-from cayley.studio.fall import demonstration
 from cayley.studio.live.panels.panel import Panel
+from cayley.studio.opening_motion import demonstration
 
 _STEP = 1 / 60  # s between poses, all of which are computed at once
 _SPEEDS = {"¼ ×": 0.25, "½ ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
