@@ -116,8 +116,8 @@ def test_points_that_change_from_call_to_call_share_one_kernel():
                                atol=1e-13)
     exerted = arm.joint_forces_that_exert(q, wrench, "panda_hand", axes="world", at=points)
     np.testing.assert_allclose(exerted, np.einsum("kab,ka->kb", J, wrench), atol=1e-13)
-    np.testing.assert_allclose(arm.joint_forces_that_resist(q, wrench, "panda_hand", axes="world", at=points), -exerted,
-                               atol=0)
+    resisting = arm.dexterity.joint_forces_that_resist(q, wrench, "panda_hand", axes="world", at=points)
+    np.testing.assert_allclose(resisting, -exerted, atol=0)
     before, after = (arm.point(arm.integrate(q, s * v), points, "panda_hand") for s in (-1e-6, 1e-6))
     np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v)[:, :3], atol=1e-8)
     np.testing.assert_allclose(

@@ -156,7 +156,7 @@ def own(name):
 Z = Revolute((0.0, 0.0, 1.0))
 
 MADE = {
-    "control.tasks.controller.TaskController": lambda: cy.load("panda").control.tasks([cy.control.PoseTask("tool")]),
+    "control.tasks.controller.TaskController": lambda: cy.load("panda").tasks([cy.control.PoseTask("tool")]),
     "compiler.operations.operation.Operation": lambda: own("compiler.operations").OPERATIONS["sin"],
     "compiler.kernel.Kernel": lambda: cy.kernel("(3)->()")(lambda x: x @ x),
     "systems.layout.State": lambda: arm().system().layout.state(np.zeros(4)),

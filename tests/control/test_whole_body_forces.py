@@ -27,7 +27,7 @@ SPRING, MU, BRAKE = 8.0, 0.6, 20.0
 def standing(tmp_path_factory):
     robot, model = tripod(tmp_path_factory.mktemp("tripod"))
     limits = MotionLimits.of(robot, velocity=np.inf)
-    law = robot.control.tasks([PoseTask("body", gain=SPRING), PostureTask(gain=5.0, weight=1e-2)], level="acceleration",
+    law = robot.tasks([PoseTask("body", gain=SPRING), PostureTask(gain=5.0, weight=1e-2)], level="acceleration",
                       contacts=[PointContact(foot, friction=MU, weight=WEIGHT, gain=BRAKE) for foot in FEET],
                       limits=limits)
     return robot, model, law
@@ -178,7 +178,7 @@ def test_a_slide_takes_the_force_of_its_tasks_and_keeps_its_limit():
                            [Joint("slide", "ground", "cart", Prismatic(), limits=limits)],
                            frames=[Frame("tip", "cart")],
                            gravity=(0, 0, 0))
-    law = rail.control.tasks([PostureTask(gain=3.0)], level="acceleration", approach=5.0)
+    law = rail.tasks([PostureTask(gain=3.0)], level="acceleration", approach=5.0)
     q, qd = np.array([[0.0], [0.0], [0.9], [0.9]]), np.array([[0.0], [0.5], [0.0], [0.6]])
     found = law.at(q, qd, target_posture=[[0.2], [0.2], [2.0], [2.0]])
     wanted = 9.0 * (np.array([0.2, 0.2, 2.0, 2.0]) - q[:, 0]) - 6.0 * qd[:, 0]
@@ -189,7 +189,7 @@ def test_a_slide_takes_the_force_of_its_tasks_and_keeps_its_limit():
 def test_two_links_are_driven_as_resolved_acceleration_says():
     """Closed form of a planar arm: J qdd + J' qd is what the task asks, and tau that of inverse dynamics."""
     arm = cy.load("planar2r")
-    law = arm.control.tasks([PositionTask("tool", axes="xy", gain=4.0)], level="acceleration", limits=MotionLimits())
+    law = arm.tasks([PositionTask("tool", axes="xy", gain=4.0)], level="acceleration", limits=MotionLimits())
     q, qd, target = np.array([0.3, 0.9]), np.array([0.4, -0.2]), np.array([0.5, 0.4, 0.0])
     found = law.at(q, qd, target)
     J = arm.jacobian(q, "tool", axes="world")[:2]
@@ -204,7 +204,7 @@ def test_two_links_are_driven_as_resolved_acceleration_says():
 def test_machines_with_loops_keep_them_closed(name):
     """Accelerations of closed mechanisms keep their constraints, and the drives alone bring them about."""
     arm = cy.load(name)
-    law = arm.control.tasks([PostureTask(gain=3.0)], level="acceleration", limits=MotionLimits())
+    law = arm.tasks([PostureTask(gain=3.0)], level="acceleration", limits=MotionLimits())
     q = np.asarray(arm.random_configuration(5, seed=1))
     qd = np.zeros((5, arm.nv))
     found = law.at(q, qd, np.asarray(arm.random_configuration(5, seed=2)))
@@ -244,8 +244,8 @@ def test_a_patch_holds_what_four_corners_hold():
     (lambda: PointContact("foot", friction=-1.0), "friction"),
     (lambda: PointContact("foot", normal=(0, 0, 0)), "normal"),
     (lambda: PointContact("foot", sides_of_pyramid=2), "3 sides"),
-    (lambda: cy.load("panda").control.tasks([DampingTask()], contacts=[PointContact("fot")]), "fot"),
-    (lambda: cy.load("panda").control.tasks([DampingTask()], level="force"), "acceleration")])
+    (lambda: cy.load("panda").tasks([DampingTask()], contacts=[PointContact("fot")]), "fot"),
+    (lambda: cy.load("panda").tasks([DampingTask()], level="force"), "acceleration")])
 def test_wrong_contacts_are_named(made, words):
     with pytest.raises(CayleyError, match=words):
         made()
@@ -254,4 +254,4 @@ def test_wrong_contacts_are_named(made, words):
 def test_torques_without_limits_are_said():
     arm = cy.load("planar2r")
     with pytest.warns(ModelWarning, match="velocity"), pytest.warns(ModelWarning, match="no limit of torque"):
-        arm.control.tasks([DampingTask()], level="acceleration")
+        arm.tasks([DampingTask()], level="acceleration")

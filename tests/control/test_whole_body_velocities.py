@@ -34,7 +34,7 @@ def test_the_best_velocities_of_an_arm_are_those_of_daqp():
     """The same costs and limits with matrices of Pinocchio and its own solver."""
     model = pin.buildModelFromUrdf(str(UR5))
     arm = cy.load(UR5)
-    hand = arm.control.tasks([PoseTask("ee_link", gain=6.0), PostureTask(gain=1.0, weight=1e-2),
+    hand = arm.tasks([PoseTask("ee_link", gain=6.0), PostureTask(gain=1.0, weight=1e-2),
                       DampingTask(weight=1e-3)], approach=5.0)
     q = arm.random_configuration(60, seed=1)
     target = arm.pose(arm.random_configuration(60, seed=2), "ee_link")
@@ -110,7 +110,7 @@ def test_one_slide_does_what_is_asked_until_its_limit():
                            [Joint("slide", "ground", "cart", Prismatic(), limits=limits)],
                            frames=[Frame("tip", "cart")])
     axis = rail.jacobian([0.0], "tip", axes="world")[:3, 0]
-    law = rail.control.tasks([PositionTask("tip", gain=4.0)], approach=5.0)
+    law = rail.tasks([PositionTask("tip", gain=4.0)], approach=5.0)
     q = np.array([[0.0], [0.0], [0.9], [-0.99]])
     places = np.array([0.2, 3.0, 3.0, -3.0])
     found = law.at(q, places[:, None] * axis)
@@ -124,7 +124,7 @@ def test_limits_hold_in_random_batches(name):
     """Positions after a step of a period that is shorter than 1 / approach, and velocities, stay within the limits."""
     arm = cy.load(name)
     limits = MotionLimits(velocity=1.5)
-    law = arm.control.tasks([PoseTask("tool", gain=50.0), DampingTask(weight=1e-3)], limits=limits, approach=20.0)
+    law = arm.tasks([PoseTask("tool", gain=50.0), DampingTask(weight=1e-3)], limits=limits, approach=20.0)
     q = arm.random_configuration(2000, seed=7)
     found = law.at(q, arm.pose(arm.random_configuration(2000, seed=8), "tool"))
     assert (found.outputs["status"] == 0).all() and np.isfinite(found.qd).all()
@@ -136,7 +136,7 @@ def test_limits_hold_in_random_batches(name):
 
 def test_a_joint_beyond_its_limit_comes_back():
     q = PANDA.tree.upper + 0.1
-    found = PANDA.control.tasks([DampingTask()], approach=10.0).at(q)
+    found = PANDA.tasks([DampingTask()], approach=10.0).at(q)
     assert (found.qd <= -1.0 + 1e-7).all() and found.status == "solved"
 
 
@@ -145,8 +145,8 @@ def test_a_lower_priority_does_not_disturb_a_higher_one():
     can be: as the null space leaves it."""
     q = PANDA.configurations["ready"]
     target = PANDA.pose(q + 0.2, "tool")
-    one = PANDA.control.tasks([PoseTask("tool")], limits=FREE)
-    two = PANDA.control.tasks([PoseTask("tool"), PostureTask(priority=1)], limits=FREE)
+    one = PANDA.tasks([PoseTask("tool")], limits=FREE)
+    two = PANDA.tasks([PoseTask("tool"), PostureTask(priority=1)], limits=FREE)
     alone, both = one.at(q, target), two.at(q, target, target_posture=np.zeros(7))
     assert np.abs(both.residual_tool - alone.residual_tool).max() < 1e-6
     J = PANDA.jacobian(q, "tool", axes="world")
@@ -159,7 +159,7 @@ def test_a_lower_priority_does_not_disturb_a_higher_one():
 def test_loops_and_mimic_joints_stay_closed(name):
     """Velocities keep the rates of all constraints zero."""
     arm = cy.load(name)
-    law = arm.control.tasks([PostureTask(gain=2.0)], limits=FREE)
+    law = arm.tasks([PostureTask(gain=2.0)], limits=FREE)
     q = np.asarray(arm.random_configuration(20, seed=1))
     found = law.at(q, np.asarray(arm.random_configuration(20, seed=2)))
     rates = np.einsum("...ij,...j->...i", arm.loops.jacobian(q), found.qd)
@@ -169,7 +169,7 @@ def test_loops_and_mimic_joints_stay_closed(name):
 
 def test_feet_on_the_ground_do_not_move(tmp_path):
     dog, _ = tripod(tmp_path)
-    law = dog.control.tasks([PositionTask("body", gain=3.0), PostureTask(weight=1e-3)],
+    law = dog.tasks([PositionTask("body", gain=3.0), PostureTask(weight=1e-3)],
                     contacts=[PointContact(foot) for foot in FEET])
     q, _ = states(20)
     found = law.at(q, q[:, :3] + [0.02, 0.01, -0.03], target_posture=q)
@@ -183,7 +183,7 @@ def test_feet_on_the_ground_do_not_move(tmp_path):
 
 def test_a_singular_posture_and_a_target_out_of_reach_give_finite_velocities():
     arm = cy.load("planar2r")
-    law = arm.control.tasks([PositionTask("tool", axes="xy"), DampingTask(weight=1e-4)],
+    law = arm.tasks([PositionTask("tool", axes="xy"), DampingTask(weight=1e-4)],
                             limits=MotionLimits(velocity=2.0))
     found = law.at([0.0, 0.0], [5.0, 0.0, 0.0])
     assert found.status == "solved" and np.isfinite(found.qd).all() and np.linalg.norm(found.residual_tool) > 1.0
@@ -192,11 +192,11 @@ def test_a_singular_posture_and_a_target_out_of_reach_give_finite_velocities():
 
 
 def test_limits_of_acceleration_take_the_velocity_before():
-    law = PANDA.control.tasks([PostureTask(gain=50.0)], limits=MotionLimits(acceleration=3.0), period=0.01)
+    law = PANDA.tasks([PostureTask(gain=50.0)], limits=MotionLimits(acceleration=3.0), period=0.01)
     found = law.at(PANDA.configurations["ready"], np.full(7, 0.2), target_posture=np.zeros(7))
     assert np.abs(found.next_qd - 0.2).max() <= 0.03 + 1e-7 and np.abs(found.active).sum() > 3
     with pytest.raises(CayleyError, match="period"):
-        PANDA.control.tasks([PostureTask()], limits=MotionLimits(acceleration=3.0))
+        PANDA.tasks([PostureTask()], limits=MotionLimits(acceleration=3.0))
 
 
 @pytest.mark.parametrize(("tasks", "words"), [
@@ -206,9 +206,9 @@ def test_limits_of_acceleration_take_the_velocity_before():
     ([PostureTask(joints=["elbow"])], "elbow"), (["pose"], "PoseTask")])
 def test_wrong_tasks_are_named(tasks, words):
     with pytest.raises(CayleyError, match=words):
-        PANDA.control.tasks(tasks)
+        PANDA.tasks(tasks)
 
 
 def test_what_the_model_does_not_limit_is_said():
     with pytest.warns(ModelWarning, match="no limit of velocity for 'joint1'"):
-        cy.load("planar2r").control.tasks([DampingTask()])
+        cy.load("planar2r").tasks([DampingTask()])

@@ -292,7 +292,7 @@ def test_indices_and_joint_forces_of_a_closed_machine_are_by_its_actuated_joints
     forces = arm.joint_forces_that_exert(q, wrench, frame, axes="world")
     np.testing.assert_allclose(forces[[0, 3, 5]], np.linalg.solve(Jx, Jq).T @ wrench[[0, 1, 5]], atol=1e-12)
     np.testing.assert_allclose(forces[[1, 2, 4, 6]], 0.0)
-    np.testing.assert_allclose(arm.joint_forces_that_resist(q, wrench, frame, axes="world"), -forces)
+    np.testing.assert_allclose(arm.dexterity.joint_forces_that_resist(q, wrench, frame, axes="world"), -forces)
 
 
 def test_bennetts_linkage_whose_redundancy_moves_with_it():

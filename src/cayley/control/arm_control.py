@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
 from cayley.control.actuators.motors import motors_of, voltage_commands, voltage_dynamics
 from cayley.control.compensators.iterative_learning import iterative_learning
@@ -30,13 +30,9 @@ from cayley.control.laws.workspace_law import workspace_pd
 from cayley.control.stability.joint_errors import joint_equilibrium, joint_error_model, joint_gains
 from cayley.control.stability.motion_sensitivity import linear_along
 from cayley.control.task_space.task_error import task_map
-from cayley.control.tasks.contacts import Contact
-from cayley.control.tasks.controller import TaskController, task_controller
-from cayley.control.tasks.task import Task
 from cayley.errors import did_you_mean, warn_user
 from cayley.explained_calls import with_explained_calls
 from cayley.model.tree import Tree
-from cayley.planning.timing.limits import DrivenMechanism, MotionLimits
 from cayley.systems import System
 from cayley.words import what_it_is_here
 
@@ -105,36 +101,6 @@ class ArmControl:
         """The function that makes the law of a name, "computed-torque" or "computed_torque", for this arm; the error
         for an unknown name lists the known ones."""
         return law_named(type(self), name).__get__(self, type(self))
-
-    def tasks(self, tasks: Sequence[Task], *, limits: MotionLimits | None = None, contacts: Sequence[Contact] = (),
-              level: str = "velocity", approach: float = 10.0, period: float | None = None,
-              name: str = "tasks") -> TaskController:
-        """A whole-body controller for several tasks at once, within limits, as a system; see
-        docs/motion_and_control/whole_body.md.
-
-        tasks      such as `PoseTask("tool")`, from `cayley.control`; their targets are inputs `target_<name>`
-        limits     of velocities, accelerations and torques (`effort`), `cayley.planning.MotionLimits`; those of the
-                   model if none are given. Limits of position are those of the model
-        contacts   `PointContact` and `PatchContact`; the inputs `contact_<frame>` lift them with 0
-        level      "velocity": the output is `qd`; "acceleration": it is `tau`, with `qdd` and `force_<frame>`
-        approach   the rate at which a limit of position is approached at most [1/s]
-        period     [s] between two velocities, where they have limits of acceleration
-
-        Further outputs: `residual_<task>`, `active` limits (-1, 0, 1; `limit_names` are their names), `excess`, by
-        which share limits give that contradict each other, `status`, and `iterations`. `controller.at(...)` says in
-        words what these mean.
-
-        >>> import cayley as cy
-        >>> from cayley.control import DampingTask, PoseTask
-        >>> arm = cy.load("panda")
-        >>> hand = arm.control.tasks([PoseTask("tool", gain=5.0), DampingTask()])
-        >>> ready = arm.configurations["ready"]
-        >>> hand.at(ready, arm.pose(ready, "tool")).qd.round(6).tolist()
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-        """
-        given = MotionLimits.of(cast("DrivenMechanism", self)) if limits is None else limits
-        return task_controller(self.tree, tasks, given, contacts=contacts, level=level, approach=approach,
-                               period=period, name=name, says=limits is None)
 
     def motors(self) -> System:
         """The motors of the drives, from voltages to joint forces. The inertia of their rotors is that of the arm

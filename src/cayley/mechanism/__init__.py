@@ -102,7 +102,7 @@ class Mechanism(Kinematics, Dynamics, MotionMethods, Output, Changes):
     arm.control          controllers, motors and error models
     arm.loops            loops and other constraints: closing, mobility, assembly modes, dead centres, actuation
     arm.configurations   named configurations ("ready", "home"), and checks of configurations
-    arm.dexterity        manipulability, singularities, payload
+    arm.dexterity        manipulability, singularities, loads, payload
     arm.centroidal       momentum about the centre of mass
     arm.identification   regressors, base parameters, fits to measurements
     arm.formulations     published formulations, terms of the equations, operation counts

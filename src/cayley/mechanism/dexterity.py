@@ -8,7 +8,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family
-from cayley.compiler.typing import Array, ArrayLike, TaskRows
+from cayley.compiler.typing import Array, ArrayLike, FrameName, TaskRows
+from cayley.kinematics.constraints import actuated_motion
 from cayley.kinematics.frame_kernels import frame_kernel
 from cayley.mechanism import functions
 from cayley.mechanism.room import Room, forwarded
@@ -67,6 +68,19 @@ class Dexterity(Room):
 
     singularity = forwarded(lambda: functions.singularity_at)
     singular_locus = forwarded(lambda: functions.singular_locus)
+
+    @family("q", "wrench", given=["at"])
+    def joint_forces_that_resist(self, frame: str, *, axes: str,
+                                 at: ArrayLike | FrameName | None = None) -> Kernel:
+        """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), the joint forces that
+        hold a wrench ON the frame's body, at rest and without gravity.
+
+        >>> load = [0.0, -10.0, 0.0, 0.0, 0.0, 0.0]
+        >>> cy.load("planar2r").dexterity.joint_forces_that_resist([0.0, 0.0], load, "tool", axes="world")
+        array([9., 4.])
+        """
+        return frame_kernel(self.tree, actuated_motion.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes,
+                            at=at)
 
     def greatest_payload(self, q: ArrayLike, frame: str, *, effort: ArrayLike | None = None) -> Array:
         """The greatest point load (...) [kg] at a frame's origin that the drives hold at rest at configurations

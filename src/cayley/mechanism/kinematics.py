@@ -180,20 +180,6 @@ class Kinematics(Data):
         return frame_kernel(self.tree, actuated_motion.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes,
                             at=at)
 
-    @family("q", "wrench", given=["at"])
-    def joint_forces_that_resist(self, frame: str, *, axes: str,
-                                 at: ArrayLike | FrameName | None = None) -> Kernel:
-        """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON
-        the frame's body.
-
-        >>> cy.load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool",
-        ...                                           axes="world")
-        array([9., 4.])
-        """
-        from cayley.kinematics.constraints import actuated_motion
-        return frame_kernel(self.tree, actuated_motion.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes,
-                            at=at)
-
     # Inverse kinematics
 
     def inverse_kinematics(self, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,11 @@ from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
     from cayley.control.arm_control import ArmControl
+    from cayley.control.tasks.contacts import Contact
+    from cayley.control.tasks.controller import TaskController
+    from cayley.control.tasks.task import Task
     from cayley.control.tracking import Reference, Weights
+    from cayley.planning.timing.limits import DrivenMechanism, MotionLimits
     from cayley.scale.points import Points
     from cayley.scale.reductions import Reduction
     from cayley.scale.sweeping import Swept
@@ -40,6 +44,37 @@ class MotionMethods(Data):
         """
         from cayley.control.arm_control import ArmControl
         return ArmControl(self.tree)
+
+    def tasks(self, tasks: Sequence[Task], *, limits: MotionLimits | None = None, contacts: Sequence[Contact] = (),
+              level: str = "velocity", approach: float = 10.0, period: float | None = None,
+              name: str = "tasks") -> TaskController:
+        """A whole-body controller for several tasks at once, within limits, as a system; see
+        docs/motion_and_control/whole_body.md.
+
+        tasks      such as `PoseTask("tool")`, from `cayley.control`; their targets are inputs `target_<name>`
+        limits     of velocities, accelerations and torques (`effort`), `cayley.planning.MotionLimits`; those of the
+                   model if none are given. Limits of position are those of the model
+        contacts   `PointContact` and `PatchContact`; the inputs `contact_<frame>` lift them with 0
+        level      "velocity": the output is `qd`; "acceleration": it is `tau`, with `qdd` and `force_<frame>`
+        approach   the rate at which a limit of position is approached at most [1/s]
+        period     [s] between two velocities, where they have limits of acceleration
+
+        Further outputs: `residual_<task>`, `active` limits (-1, 0, 1; `limit_names` are their names), `excess`, by
+        which share limits give that contradict each other, `status`, and `iterations`. `controller.at(...)` says in
+        words what these mean.
+
+        >>> from cayley.control import DampingTask, PoseTask
+        >>> arm = cy.load("panda")
+        >>> hand = arm.tasks([PoseTask("tool", gain=5.0), DampingTask()])
+        >>> ready = arm.configurations["ready"]
+        >>> hand.at(ready, arm.pose(ready, "tool")).qd.round(6).tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        from cayley.control.tasks.controller import task_controller
+        from cayley.planning.timing.limits import MotionLimits
+        given = MotionLimits.of(cast("DrivenMechanism", self)) if limits is None else limits
+        return task_controller(self.tree, tasks, given, contacts=contacts, level=level, approach=approach,
+                               period=period, name=name, says=limits is None)
 
     def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = (),
                limits: str | float = "ignore") -> System:

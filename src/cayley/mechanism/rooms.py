@@ -25,7 +25,8 @@ _MOVED = {
              "actuated_jacobian actuated_motion actuated_acceleration input_output minimal_dynamics needed_friction "
              "slip_check switched",
     "configurations": "neutral_within_limits normalized with_mimic_joints",
-    "dexterity": "manipulability task_jacobian indices singularity singular_locus greatest_payload",
+    "dexterity": "manipulability task_jacobian indices singularity singular_locus greatest_payload "
+                 "joint_forces_that_resist",
     "centroidal": "center_of_mass_jacobian",
     "identification": "linear_model kinetic_energy_regressor potential_energy_regressor force_sensitivity "
                       "fit_linear_model",
@@ -72,7 +73,7 @@ class Rooms(Data):
 
     @property
     def dexterity(self) -> Dexterity:
-        """Manipulability, singularities and payload: how well a frame moves and carries in a configuration."""
+        """Manipulability, singularities, loads and payload: how well a frame moves and carries in a configuration."""
         from cayley.mechanism.dexterity import Dexterity
         return kept(self, Dexterity, lambda: Dexterity(cast("Mechanism", self)))
 

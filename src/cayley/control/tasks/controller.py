@@ -1,4 +1,4 @@
-"""The whole-body controller of a mechanism, as a system: `arm.control.tasks(...)`."""
+"""The whole-body controller of a mechanism, as a system: `arm.tasks(...)`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TaskController(System):
         """The answer for given inputs, in their order or by name, with its status in words; batches lead.
 
         >>> from cayley.control import PositionTask
-        >>> hand = cy.load("planar2r").control.tasks([PositionTask("tool", axes="xy")])
+        >>> hand = cy.load("planar2r").tasks([PositionTask("tool", axes="xy")])
         >>> hand.at([0.3, 0.7], target_tool=[0.6, 0.3, 0.0]).status
         'solved'
         """
@@ -64,7 +64,7 @@ class TaskController(System):
 def task_controller(tree: Tree, tasks: Sequence[Task], limits: MotionLimits, *, contacts: Sequence[Contact] = (),
                     level: str = "velocity", approach: float = 10.0, period: float | None = None,
                     name: str = "tasks", says: bool = False) -> TaskController:
-    """A controller for several tasks at once; see `ArmControl.tasks`. With `says` a warning tells which actuated joints
+    """A controller for several tasks at once; see `Mechanism.tasks`. With `says` a warning tells which actuated joints
     have no limits."""
     found = _level(tree, limits, contacts, level, period)
     if says:

@@ -18,7 +18,7 @@ class PoseTask(FrameTask):
     """A frame at a pose (4, 4) in the root: rows of position, then of turns, in the root's axes.
 
     >>> from cayley.control import PoseTask
-    >>> cy.load("panda").control.tasks([PoseTask("tool", gain=5.0)]).outputs["residual_tool"].shape
+    >>> cy.load("panda").tasks([PoseTask("tool", gain=5.0)]).outputs["residual_tool"].shape
     (6,)
     """
 

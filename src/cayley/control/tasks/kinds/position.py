@@ -18,7 +18,7 @@ class PositionTask(FrameTask):
 
     >>> from cayley.control import PositionTask
     >>> arm = cy.load("planar2r")
-    >>> arm.control.tasks([PositionTask("tool", axes="xy", gain=5.0)]).inputs["target_tool"].shape
+    >>> arm.tasks([PositionTask("tool", axes="xy", gain=5.0)]).inputs["target_tool"].shape
     (3,)
     """
 
