@@ -4,11 +4,11 @@ import ctypes
 
 import numpy as np
 import pytest
-from compiler.parity import compiled_c
 
 import cayley as cy
 from cayley.control import PoseTask, PositionTask, PostureTask
 from cayley.planning import MotionLimits
+from compiler.parity import compiled_c
 from programs import needs
 
 FREE = MotionLimits()
