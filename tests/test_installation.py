@@ -149,7 +149,7 @@ def test_the_tour_of_an_installation_writes_the_file_of_the_readme(built, tmp_pa
     said = done(python.with_name("cayley.exe" if os.name == "nt" else "cayley"), "tour", cwd=work,
                 CAYLEY_COMPILE="quick")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    name = re.search(r"writes a report,\s+`(\S+?)`", readme)[1]
+    name = re.search(r"writes a report[^`]*`(\S+?)`", readme)[1]
     assert {path.name for path in work.iterdir()} == {name, "home"} and name in said
     page = (work / name).read_text(encoding="utf-8")
     assert "puma560" in page and "<svg" in page and "<math" in page
