@@ -50,13 +50,6 @@ def pytest_unconfigure(config):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path):
-    """Look for examples only in files that have some: the others are neither imported nor searched."""
-    found = yield
-    return [one for one in found if type(one) is pytest.Module or b">>>" in file_path.read_bytes()]
-
-
-@pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
     """Let the first of xdist's workers compile all modules, in a fresh clone; the others wait, and read the result."""
     if not hasattr(session.config, "workerinput") or sys.platform == "win32":
