@@ -10,6 +10,7 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import cayley as cy
+from cayley.compiler.derivatives import loop_derivatives
 from cayley.compiler.tracing import loop
 from cayley.errors import SignatureError
 from compiler.parity import check_parity, in_c, numeric_jacobians
@@ -162,7 +163,7 @@ def test_derivatives_go_through_the_loop(case, always_loops):
 @pytest.mark.parametrize("kept", [4096, 1])
 def test_backward_is_forward(case, kept, always_loops, monkeypatch):
     """Also where few states are kept, and the loop is made again in parts."""
-    monkeypatch.setattr(loop, "MOST_KEPT", kept)
+    monkeypatch.setattr(loop_derivatives, "MOST_KEPT", kept)
     made, *arguments = again(case[0]), *[a[0] for a in case[1:]]
     weights = [RANDOM.normal(size=np.shape(r)) for r in results_of(made(*arguments))]
     slopes = made.vjp()(*arguments, *weights)

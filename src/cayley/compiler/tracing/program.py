@@ -202,14 +202,7 @@ def replaced(program: Program, new: Callable[[Node], Node]) -> Program:
 def copied(nodes: Sequence[Node], made: Mapping[int, Node], graph: Graph) -> list[Node]:
     """The nodes in another graph, as they are. `made` has those that are there, by their old indices."""
     found = dict(made)
-    pending = list(nodes)
-    seen = {}
-    while pending:
-        node = pending.pop()
-        if node.index not in found and node.index not in seen:
-            seen[node.index] = node
-            pending.extend(node.args)
-    for _, node in sorted(seen.items()):
+    for node in ancestors(nodes, made):
         operands = [found[a.index] for a in node.args]
         if node.op == "constant":
             found[node.index] = graph.constant(node.value)
