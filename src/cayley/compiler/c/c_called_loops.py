@@ -11,7 +11,7 @@ from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.graph import Graph, Node, ancestors
 from cayley.compiler.tracing.loop import Loop
 from cayley.compiler.tracing.loop_body import condition
-from cayley.compiler.tracing.program import Program, Variable, copied
+from cayley.compiler.tracing.program import Program, Variable, build_unchanged, built
 
 _NEXT = "entry"
 
@@ -81,7 +81,7 @@ class _Statements:
                  prefix: str) -> None:
         graph = Graph(strict=True)
         leaves = {n.index: graph.input(str(n.index)) for n in ancestors(nodes) if n.index in texts}
-        self.of = copied(nodes, leaves, graph)
+        self.of = built(nodes, leaves, graph, build_unchanged)
         program = Program("part", (), (Variable("results", (len(nodes),), tuple(self.of)),))
         self.body = CStatements(program, dialect, {leaf.index: texts[k] for k, leaf in leaves.items()},
                                 temporary=temporary, helper=prefix)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
+from math import isqrt
 
 from cayley.compiler.derivatives.derivative import forward, reverse
-from cayley.compiler.derivatives.nested_loops import nested_loops
-from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.calls import Callee
+from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import build_marked
 from cayley.compiler.tracing.loop import ARGUMENT, COMPUTED, Loop, Nodes, part
 from cayley.compiler.tracing.loop_body import guarded, loop_body
-from cayley.compiler.tracing.program import rebuild
+from cayley.compiler.tracing.program import Program, Variable, rebuild
 
 MOST_KEPT = 4096
 """Numbers in all states that are kept, above which a loop is made a loop of loops."""
@@ -59,7 +60,7 @@ def adjoints(loop: Loop, arguments: Sequence[Node], wanted: tuple[bool, ...],
     """The derivatives of weighted sums of the results by the wanted arguments, for rows of weights, all by one loop
     that goes back along the states that another has kept."""
     if loop.turns * len(loop.state) > MOST_KEPT and loop.turns > 3:
-        return loop.variant("nested", lambda: nested_loops(loop)).adjoints(arguments, wanted, rows)
+        return loop.variant("nested", lambda: _nested(loop)).adjoints(arguments, wanted, rows)
     zero = arguments[0].graph.constant(0.0)
     weights = [_weights(loop, row, len(arguments), zero) for row in rows]
     _, scanned, is_wanted = loop.split(wanted)
@@ -135,3 +136,42 @@ def _back(loop: Loop, count: int, columns: Sequence[Sequence[bool]], asked: Sequ
                       *[a + b for a, b in zip(chain(*sums), chain(*(each[end:] for each in found)), strict=True)]],
                      [*chain(*(each[start:end] for each in found))])
     return Loop(body, loop.turns, backwards=not loop.backwards)
+
+
+def _nested(loop: Loop) -> Callee:
+    """The same results by a loop of n loops of about n turns, and a loop of the turns that are left over."""
+    length = isqrt(loop.turns)
+    nested = loop.turns // length * length
+    turns = range(nested), range(nested, loop.turns)
+    if loop.backwards:
+        turns = range(loop.turns - nested, loop.turns), range(loop.turns - nested)
+    graph = Graph()
+    given = [graph.input(f"argument[{k}]") for k in range(sum(loop.sizes))]
+    state, scanned, constants = loop.split(given)
+    kept: dict[int, Nodes] = {}
+    for made, each in zip((_loop_of_loops(loop, length), _shorter(loop, len(turns[1]))), turns, strict=True):
+        if each:
+            entries = [array[each.start * len(v.nodes):each.stop * len(v.nodes)]
+                       for v, array in zip(loop.scanned, scanned, strict=True)]
+            found = made([*state, *chain(*entries), *constants])
+            state = found[:len(state)]
+            kept |= {turn: part(found[len(state):], k, loop.kept) for k, turn in enumerate(each)}
+    results = loop.results([*state, *chain(*(kept[turn] for turn in range(loop.turns)))], given, graph.constant)
+    return Callee(Program("loop", (Variable("arguments", (len(given),), tuple(given)),),
+                          (Variable("results", (len(results),), tuple(results)),)))
+
+
+def _loop_of_loops(loop: Loop, length: int) -> Loop:
+    """The loop whose turn is a loop of so many turns."""
+    graph = Graph()
+    often = [1, *[length for _ in loop.scanned], 1]
+    state, *entries, constants = [[graph.input(f"{v.name} {k}") for k in range(turns * len(v.nodes))]
+                                  for v, turns in zip(loop.body.inputs, often, strict=True)]
+    results = _shorter(loop, length)([*state, *chain(*entries), *constants])
+    return Loop(loop_body(state, entries, constants, results[:len(state)], results[len(state):]),
+                loop.turns // length, backwards=loop.backwards)
+
+
+def _shorter(loop: Loop, turns: int) -> Loop:
+    """The loop of so many turns, with all results of its body."""
+    return Loop(loop.body, turns, backwards=loop.backwards)

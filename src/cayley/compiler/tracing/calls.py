@@ -15,7 +15,7 @@ from typing import Any
 
 from cayley.compiler.tracing.exact_values import visible
 from cayley.compiler.tracing.graph import Graph, Node, is_constant
-from cayley.compiler.tracing.program import Build, Program, Variable, build_again, replaced, without_collection
+from cayley.compiler.tracing.program import Build, Program, Variable, build_again, built, replaced, without_collection
 
 Nodes = list[Node]
 SMALLEST_CALLED = 200
@@ -185,13 +185,8 @@ def result(call: Node, place: int) -> Node:
 
 def written_out(program: Program, arguments: Sequence[Node], graph: Graph, build: Build = build_again) -> Nodes:
     """The results of the program on nodes of a graph, without a call of it."""
-    made = dict(zip((node.index for v in program.inputs for node in v.nodes), arguments, strict=True))
-    for node in program.nodes:
-        if node.op == "constant":
-            made[node.index] = graph.constant(node.value)
-        elif node.op != "input":
-            made[node.index] = build(node, [made[a.index] for a in node.args])
-    return [made[node.index] for node in program.results]
+    inputs = (node.index for v in program.inputs for node in v.nodes)
+    return built(program.results, dict(zip(inputs, arguments, strict=True)), graph, build)
 
 
 def expanded(program: Program) -> Program:

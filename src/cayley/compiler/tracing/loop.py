@@ -78,8 +78,6 @@ class Loop(Callee):
         """The turns by their place in the arrays, in the order of time."""
         return reversed(range(self.turns)) if self.backwards else iter(range(self.turns))
 
-    # Arguments and results
-
     @property
     def sizes(self) -> list[int]:
         return [size for size in self._sizes if size]
@@ -129,8 +127,6 @@ class Loop(Callee):
             return graph.constant(value)
         return arguments[value] if kind == ARGUMENT else None
 
-    # Calls
-
     def __call__(self, arguments: Sequence[Node]) -> Nodes:
         return self.called_with(arguments)
 
@@ -147,8 +143,6 @@ class Loop(Callee):
                  rows: Sequence[Sequence[Node]]) -> list[Nodes]:
         from cayley.compiler.derivatives.loop_derivatives import adjoints
         return adjoints(self, arguments, wanted, rows)
-
-    # Evaluation
 
     def is_opened(self, often: int, seen: bool) -> bool:
         return self.turns < FEWEST_TURNS or self.turns * len(self.body.nodes) < SMALLEST_LOOP
