@@ -156,7 +156,7 @@ class Callee:
         return self.variant(("reverse", wanted), lambda: Callee(make()))
 
     def variant(self, what: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 (mostly a callee)
-        """The variant of this callee that has a name: it is made once."""
+        """A variant of this callee, made once for each name."""
         if what not in self._variants:
             with without_collection():
                 self._variants[what] = make()

@@ -73,8 +73,7 @@ def _turn(loop: Loop, start: Numbers, columns: Sequence[Numbers], constants: Num
 
 
 class _Folding:
-    """What is left of a loop, given one of its turns on numbers: which of its arguments, by place, and which results.
-    """
+    """The loop that is left when some arguments are numbers, found from one turn on these numbers."""
 
     def __init__(self, loop: Loop, turn: _Turn) -> None:
         self.loop = loop

@@ -12,7 +12,6 @@ from cayley.compiler.tracing.graph import RULES, Graph, Node, ancestors, is_cons
 from cayley.compiler.tracing.implied_values import build_marked
 from cayley.compiler.tracing.loop import Loop, Nodes, part
 from cayley.compiler.tracing.loop_body import loop_body
-from cayley.compiler.tracing.program import built
 from cayley.errors import SingularityError, UnsupportedError
 
 Turn = Callable[[Nodes, list[Nodes]], tuple[Sequence[Any], Sequence[Any], Any]]
@@ -106,5 +105,10 @@ def _cut_out(results: Sequence[Node], variables: Sequence[Node], first: int) -> 
     for node in constants:
         if node.op in BOOLEAN:
             made[node.index] = RULES["not_equal"](made[node.index], graph.constant(0.0))
-    return built(results, made, graph, build_marked), inputs, constants
+    for node in [*operands.values(), *order]:
+        if node.op == "constant":
+            made[node.index] = graph.constant(node.value)
+        elif node.index in depends and node.index not in made:
+            made[node.index] = build_marked(node, [made[a.index] for a in node.args])
+    return [made[node.index] for node in results], inputs, constants
 
