@@ -71,6 +71,8 @@ ENGINES = {
 
 
 SHARED = 227 * 1024  # bytes that a block may have
+NO_GPU = -1
+"""The number of the device: kernels are kept for each device, and none of the stand-in may be called on a GPU."""
 
 
 class Array(np.ndarray):
@@ -163,7 +165,7 @@ def cupy(monkeypatch):
     class Trouble(Exception):
         """What a compiler or a driver may say."""
 
-    device = types.SimpleNamespace(id=0, compute_capability="00", attributes={
+    device = types.SimpleNamespace(id=NO_GPU, compute_capability="00", attributes={
         "MultiProcessorCount": 2, "MaxThreadsPerMultiProcessor": 1024, "MaxSharedMemoryPerBlockOptin": SHARED,
         "MaxRegistersPerMultiprocessor": 1 << 16, "MaxSharedMemoryPerMultiprocessor": SHARED + 1024})
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError,

@@ -174,3 +174,12 @@ def test_on_a_gpu():
         for dtype, tolerance in ((np.float64, 1e-13), (np.float32, 2e-5)):
             found = f(*[layout(x.astype(dtype)) for x in (q, qd, qdd)])
             np.testing.assert_allclose(cupy.asnumpy(found), right, rtol=0, atol=tolerance * np.abs(right).max())
+
+
+def test_a_kernel_of_the_stand_in_is_never_called_on_a_gpu(cupy):
+    """A kernel stays loaded for its device; in the same process there may be a GPU, with CuPy's own arrays."""
+    made = cy.kernel("(2)->(2)")(lambda x: 2.0 * x).on("cuda")
+    for device, loaded in ((cupy.cuda.Device().id, 1), (0, 2), (0, 2)):
+        cupy.cuda.Device().id = device
+        np.testing.assert_array_equal(made(cupy.asarray(np.ones(2))), [2.0, 2.0])
+        assert cupy.RawModule.made == loaded

@@ -10,8 +10,9 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import cayley as cy
+from cayley.compiler.derivatives import loop_derivatives
 from cayley.compiler.tracing import loop
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, TraceError
 from compiler.parity import check_parity, in_c, numeric_jacobians
 from fuzz.random_functions import SMOOTH as SMOOTH_OPERATIONS
 from fuzz.random_functions import RandomFunction
@@ -162,7 +163,7 @@ def test_derivatives_go_through_the_loop(case, always_loops):
 @pytest.mark.parametrize("kept", [4096, 1])
 def test_backward_is_forward(case, kept, always_loops, monkeypatch):
     """Also where few states are kept, and the loop is made again in parts."""
-    monkeypatch.setattr(loop, "MOST_KEPT", kept)
+    monkeypatch.setattr(loop_derivatives, "MOST_KEPT", kept)
     made, *arguments = again(case[0]), *[a[0] for a in case[1:]]
     weights = [RANDOM.normal(size=np.shape(r)) for r in results_of(made(*arguments))]
     slopes = made.vjp()(*arguments, *weights)
@@ -319,3 +320,35 @@ def test_no_turns_and_no_entries():
 def test_what_does_not_fit_is_said(call, message):
     with pytest.raises(SignatureError, match=message):
         call(1.0)
+
+
+def newton_by_hand(x):
+    """Its derivative is by the state, which starts at zero and leaves it."""
+    rest = x[0] * x[0] + 3.0 * x[0] - x[1]
+    return np.stack([x[0] - rest / cy.jacobian(rest, x[0]), x[1]])
+
+
+def inverse_once_it_moves(x):
+    """A matrix that is singular as long as the state is at its start."""
+    inverse = np.linalg.inv(np.stack([np.stack([x[0], 0.0]), np.stack([0.0, x[1]])]))
+    return np.stack([np.where(x[0] > 0.0, 0.5 * (x[0] + x[1] * inverse[0, 0]), 1.0), x[1]])
+
+
+@pytest.mark.parametrize("step, expected", [(newton_by_hand, lambda a: np.sqrt(2.25 + a) - 1.5),
+                                            (inverse_once_it_moves, np.sqrt)])
+def test_a_step_that_cannot_have_zeros_in_its_state(step, expected, always_loops):
+    made = cy.kernel("()->()")(lambda a: cy.repeat(step, np.stack([0.0 * a, a]), 30)[0])
+    assert loops_of(made)
+    a = np.array([0.5, 2.0, 9.0])
+    np.testing.assert_allclose(made(a), expected(a), rtol=1e-13)
+
+
+def test_a_wrong_step_is_traced_once():
+    traced = []
+
+    def wrong(x):
+        traced.append(x)
+        return x.nothing
+    with pytest.raises(TraceError, match="nothing"):
+        cy.kernel("(2)->(2)")(lambda x: cy.repeat(wrong, 0.0 * x, 9)).program()
+    assert len(traced) == 1

@@ -16,7 +16,7 @@ from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.signature import Signature
 from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import plain
-from cayley.compiler.tracing.program import Program, Variable, build_again
+from cayley.compiler.tracing.program import Program, Variable, built
 from cayley.compiler.typing import Array, DTypeLike, Result, Scalar
 from cayley.explained_calls import with_explained_calls
 
@@ -120,24 +120,8 @@ def _rest(program: Program, names: Container[str], crossing: list[Node]) -> Prog
         node.index: graph.input(f"{v.name}[{k}]") for v in inputs for k, node in enumerate(v.nodes)}
     prepared = tuple(graph.input(f"{PREPARED}[{k}]") for k in range(len(crossing)))
     made.update((node.index, new) for node, new in zip(crossing, prepared, strict=True))
-    reached = _reached(program, made)
-    for node in program.nodes:
-        if node.index in reached and node.index not in made:
-            made[node.index] = graph.constant(node.value) if node.op == "constant" else build_again(
-                node, [made[a.index] for a in node.args])
+    results = iter(built(program.results, made, graph))
     taken = tuple(Variable(v.name, v.shape, tuple(made[n.index] for n in v.nodes), v.unit) for v in inputs)
-    given = tuple(Variable(v.name, v.shape, tuple(made[n.index] for n in v.nodes), v.unit) for v in program.outputs)
+    given = tuple(Variable(v.name, v.shape, tuple(next(results) for _ in v.nodes), v.unit) for v in program.outputs)
     return Program(program.name, (Variable(PREPARED, (len(crossing),), prepared), *taken), given, program.description,
                    program.kind)
-
-
-def _reached(program: Program, known: Container[int]) -> set[int]:
-    """The nodes that are still to be computed, and their constants."""
-    pending = list(program.results)
-    reached: set[int] = set()
-    while pending:
-        node = pending.pop()
-        if node.index not in reached and node.index not in known:
-            reached.add(node.index)
-            pending.extend(node.args)
-    return reached

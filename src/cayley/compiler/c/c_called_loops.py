@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dialect, function_name
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.graph import Graph, Node, ancestors
-from cayley.compiler.tracing.loop import Loop, condition
-from cayley.compiler.tracing.program import Program, Variable, copied
+from cayley.compiler.tracing.loop import Loop
+from cayley.compiler.tracing.loop_body import condition
+from cayley.compiler.tracing.program import Program, Variable, build_unchanged, built
 
-_INDENT = "    "
 _NEXT = "entry"
 
 
@@ -22,11 +22,11 @@ def loop_function(dialect: Dialect, loop: Loop, prefix: str) -> str:
     arrays = [f"in{k}" for k in range(len(loop.sizes))]
     names = iter(arrays)
     texts: dict[int, CExpression] = {}
-    x, *walked, constants = [v.nodes for v in turn.inputs]
+    x, *scanned, constants = [v.nodes for v in turn.inputs]
     start = next(names) if x else ""
     state = [f"x{k}" for k in range(len(x))]
     texts |= {node.index: CExpression(name, WHOLE, reads=True) for node, name in zip(x, state, strict=True)}
-    for nodes in walked:
+    for nodes in scanned:
         array = next(names)
         texts |= {node.index: CExpression(f"{array}[{_NEXT}*{len(nodes)} + {k}]", WHOLE)
                   for k, node in enumerate(nodes)}
@@ -39,8 +39,7 @@ def loop_function(dialect: Dialect, loop: Loop, prefix: str) -> str:
     idle = [array for array, nodes in zip(arrays, [v.nodes for v in turn.inputs if v.nodes], strict=True)
             if array != start and not any(n.index in used for n in nodes)]
     lines = [*dialect.unused(idle), *[dialect.variable(name, f"{start}[{k}]") for k, name in enumerate(state)],
-             f"for ({dialect.counter} turn = 0; turn < {loop.turns}; ++turn) {{", *[_INDENT + line for line in inside],
-             "}"]
+             *dialect.loop("turn", str(loop.turns), inside)]
     stores = [f"out[{k}] = {name};" for k, name in enumerate(state)]
     return dialect.with_results(function_name(prefix, loop.key), arrays, [*lines, *stores])
 
@@ -82,7 +81,7 @@ class _Statements:
                  prefix: str) -> None:
         graph = Graph(strict=True)
         leaves = {n.index: graph.input(str(n.index)) for n in ancestors(nodes) if n.index in texts}
-        self.of = copied(nodes, leaves, graph)
+        self.of = built(nodes, leaves, graph, build_unchanged)
         program = Program("part", (), (Variable("results", (len(nodes),), tuple(self.of)),))
         self.body = CStatements(program, dialect, {leaf.index: texts[k] for k, leaf in leaves.items()},
                                 temporary=temporary, helper=prefix)

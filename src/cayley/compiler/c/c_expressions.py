@@ -21,6 +21,7 @@ from cayley.compiler.tracing.loop import Loop
 from cayley.compiler.tracing.program import Program
 
 LONGEST = 80  # characters of an expression
+_INDENT = "    "
 
 
 class CExpression(NamedTuple):
@@ -97,6 +98,11 @@ class Dialect:
     def whole(self, name: str, code: str) -> str:
         """The statement that gives a whole number its name."""
         return f"const {self.counter} {name} = {code};"
+
+    def loop(self, counter: str, end: str, lines: Sequence[str], kind: str = "") -> list[str]:
+        """The loop that counts from 0 to a number before `end`, around statements."""
+        head = f"for ({kind or self.counter} {counter} = 0; {counter} < {end}; ++{counter}) {{"
+        return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
 
     def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
         """The definition of a program that is called: it takes a pointer for each input, and one for all results, of

@@ -14,7 +14,6 @@ from cayley.compiler.tracing.program import Program, Variable
 
 LOOP_NAMES = ("samples", "every", "cycle", "sample", "step", "stage", "turn")
 STEP = "(sample*every + step)"
-_INDENT = "    "
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,7 @@ class CLoops:
         return [f"{names[element]} = {value.code};" for names in self._fed[place]]
 
     def _loop(self, counter: str, end: str, lines: Sequence[str]) -> list[str]:
-        head = f"for ({self.index} {counter} = 0; {counter} < {end}; ++{counter}) {{"
-        return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
+        return self.dialect.loop(counter, end, lines, self.index)
 
 
 def needed(program: Program, plan: Plan) -> set[tuple[int, int]]:

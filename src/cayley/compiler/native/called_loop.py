@@ -54,7 +54,7 @@ class LoopCore:
         n, kept = (len(v.nodes) for v in self.turn.program.outputs[:2])
         arrays = iter(f"%in{k}" for k in range(len(loop.sizes)))
         start = next(arrays) if n else "%frames"
-        walked = [next(arrays) for _ in loop.walked]
+        scanned = [next(arrays) for _ in loop.scanned]
         constants = next(arrays, "%frames")
         rows = ["%frames", self._at(text, "%frames", str(self._row))]
         room = self._at(text, "%frames", str(2 * self._row))
@@ -69,12 +69,13 @@ class LoopCore:
             now, then = pair(count)
             place = text.let(f"sub i64 {loop.turns - 1}, {count}") if loop.backwards else count
             entries = [self._at(text, array, text.let(f"mul i64 {place}, {len(v.nodes)}"))
-                       for array, v in zip(walked, loop.walked, strict=True)]
+                       for array, v in zip(scanned, loop.scanned, strict=True)]
             pointers = ", ".join(f"ptr {p}" for p in (now, *entries, constants, then, room, room, inner))
             calls = [f"call void @{name}({pointers}, i64 {self.width})" for name in self.turn.names]
             text.lines += [f"  {call}" for call in calls[:self.turn.first_parts]]
             if loop.stops:
-                text.require(self._any_goes_on(text, then, n + kept), end)
+                stop = self._at(text, then, str(n + kept))
+                text.require(text.any_lane(self.width, self.precision, stop, "oeq"), end)
             text.lines += [f"  {call}" for call in calls[self.turn.first_parts:]]
             if kept:
                 first = text.let(f"add i64 {text.let(f'mul i64 {place}, {kept}')}, {n}")
@@ -84,13 +85,6 @@ class LoopCore:
         done = text.repeat_until("0", str(loop.turns), 1, turn)
         self._copy(text, pair(done)[0], "%out", n, "%step")
         return text
-
-    def _any_goes_on(self, text: AssemblyText, row: str, place: int) -> str:
-        kind = f"<{self.width} x {self.precision}>"
-        stop = text.let(f"load {kind}, ptr {self._at(text, row, str(place))}, align {self._size}")
-        goes_on = text.let(f"fcmp oeq {kind} {stop}, zeroinitializer")
-        mask = text.let(f"bitcast <{self.width} x i1> {goes_on} to i{self.width}")
-        return text.let(f"icmp ne i{self.width} {mask}, 0")
 
     @property
     def _size(self) -> int:

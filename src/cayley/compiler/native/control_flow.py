@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from cayley.compiler.typing import Scalar
+from cayley.compiler.native.llvm import element_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,26 +43,6 @@ class AssemblyText:
         """`body(counter)` for counter = start, start + step, ... < stop."""
         self.repeat_until(start, stop, step, lambda counter, _: body(counter))
 
-    def repeat_while(self, most: int, body: Any, condition: Scalar) -> None:  # noqa: ANN401 (a text of assembly)
-        """Repeat `body()` while `condition()` holds, up to a number of times."""
-        before, again, latch, after = (self.label(s) for s in ("before", "again", "latch", "after"))
-        self.do(f"br label %{before}")
-        self.place(before)
-        self.do(f"br label %{again}")
-        self.place(again)
-        done = f"%i{next(self._numbers)}"
-        following = f"%i{next(self._numbers)}"
-        self.do(f"{done} = phi i64 [1, %{before}], [{following}, %{latch}]")
-        body()
-        wanted = condition()
-        allowed = self.let(f"icmp slt i64 {done}, {most}")
-        more = self.let(f"and i1 {wanted}, {allowed}")
-        self.do(f"br i1 {more}, label %{latch}, label %{after}")
-        self.place(latch)
-        self.do(f"{following} = add i64 {done}, 1")
-        self.do(f"br label %{again}")
-        self.place(after)
-
     def repeat_until(self, start: str, stop: str, step: int, body: Callable[[str, str], Any]) -> str:
         """`body(counter, end)` for counter = start, start + step, ... < stop, or until it goes to the label `end`; the
         counter then."""
@@ -96,6 +76,14 @@ class AssemblyText:
             otherwise()
         self.do(f"br label %{after}")
         self.place(after)
+
+    def any_lane(self, width: int, precision: str, place: str, relation: str) -> str:
+        """True if in one of the lanes the number at a place has this relation to zero."""
+        kind = f"<{width} x {precision}>"
+        numbers = self.let(f"load {kind}, ptr {place}, align {width * element_size(precision)}")
+        lanes = self.let(f"fcmp {relation} {kind} {numbers}, zeroinitializer")
+        mask = self.let(f"bitcast <{width} x i1> {lanes} to i{width}")
+        return self.let(f"icmp ne i{width} {mask}, 0")
 
     def offset(self, pointer: str, *terms: tuple[str, str]) -> str:
         """pointer + sum of products, in bytes."""

@@ -85,9 +85,13 @@ class IteratedLoop(BatchLoop):
                 return
             if depth == CYCLING[0] and self._plan.repeats is not None:
                 output, most = self._plan.repeats
-                text.repeat_while(most, lambda: stages(depth, turns), lambda: self._asks(output))
+                text.repeat_until("0", str(most), 1, lambda _, end: again(depth, turns, output, end))
             else:
                 stages(depth, turns)
+
+        def again(depth: int, turns: list[str], output: int, end: str) -> None:
+            stages(depth, turns)
+            text.require(self._asks(output), end)
 
         def stages(depth: int, turns: list[str]) -> None:
             text.repeat("0", self._lengths[depth], 1, lambda turn: body(depth, [*turns, turn]))
@@ -126,15 +130,10 @@ class IteratedLoop(BatchLoop):
 
     def _asks(self, output: int) -> str:
         """True if an output is not zero for any state of the block."""
-        text = self.text
-        width = self.core.width
-        kind = f"<{width} x {self.core.precision}>"
-        start = Buffers(self.core).outputs[output] * width
-        place = text.let(f"getelementptr {self.core.precision}, ptr {self.space.output}, i64 {start}")
-        values = text.let(f"load {kind}, ptr {place}, align {width * element_size(self.core.precision)}")
-        asked = text.let(f"fcmp une {kind} {values}, zeroinitializer")
-        mask = text.let(f"bitcast <{width} x i1> {asked} to i{width}")
-        return text.let(f"icmp ne i{width} {mask}, 0")
+        core = self.core
+        start = Buffers(core).outputs[output] * core.width
+        place = self.text.let(f"getelementptr {core.precision}, ptr {self.space.output}, i64 {start}")
+        return self.text.any_lane(core.width, core.precision, place, "une")
 
     def _copy(self, target: str, source: str, elements: int) -> None:
         size = elements * self.core.width * element_size(self.core.precision)

@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.rules.common import number
 from cayley.compiler.tracing.graph import Graph, Node
-from cayley.compiler.tracing.loop import looped
+from cayley.compiler.tracing.loop_tracing import traced_loop
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
@@ -96,18 +96,17 @@ def scan(step: Callable[..., Any], start: Any, *arrays: Any, data: Sequence[Any]
 def repeated(graph: Graph, start: Sequence[Any], turns: int,
              turn: Callable[[Sequence[Any]], tuple[Sequence[Any], Any]], *, zeros: bool = True) -> list[Node]:
     """The scalars of a state after some turns, each of which gives the next and whether it stops, or None."""
-    return looped([number(graph.lift(v)) for v in start], [], turns, lambda x, _: _with_stop(*turn(x)), zeros=zeros)[0]
-
-
-def _with_stop(after: Sequence[Any], stop: Scalar) -> tuple[Sequence[Any], Sequence[Any], Scalar]:
-    return after, (), stop
+    def without_entries(x: Sequence[Any], _: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Scalar]:
+        after, stop = turn(x)
+        return after, (), stop
+    return traced_loop([number(graph.lift(v)) for v in start], [], turns, without_entries, zeros=zeros)[0]
 
 
 def _walked(graph: Graph, start: Sequence[Any], rows: Sequence[Sequence[Sequence[Any]]], turn: Callable[..., Any],
             reverse: bool) -> tuple[list[Node], list[list[Node]]]:
     entries = [[[number(graph.lift(x)) for x in row] for row in each] for each in rows]
-    return looped([number(graph.lift(v)) for v in start], entries, len(rows[0]), lambda x, e: (*turn(x, e), None),
-                  backwards=reverse)
+    return traced_loop([number(graph.lift(v)) for v in start], entries, len(rows[0]),
+                       lambda x, e: (*turn(x, e), None), backwards=reverse)
 
 
 def _turns(name: str, times: int) -> int:

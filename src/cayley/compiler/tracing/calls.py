@@ -15,7 +15,7 @@ from typing import Any
 
 from cayley.compiler.tracing.exact_values import visible
 from cayley.compiler.tracing.graph import Graph, Node, is_constant
-from cayley.compiler.tracing.program import Program, Variable, build_again, replaced, without_collection
+from cayley.compiler.tracing.program import Build, Program, Variable, build_again, built, replaced, without_collection
 
 Nodes = list[Node]
 SMALLEST_CALLED = 200
@@ -29,7 +29,7 @@ class Callee:
     def __init__(self, program: Program, *, is_step: bool = False) -> None:
         self.program = program
         self.is_step = is_step
-        self._others: dict[Any, Any] = {}
+        self._variants: dict[Any, Any] = {}
 
     @property
     def key(self) -> str:
@@ -71,8 +71,8 @@ class Callee:
         node = self.program.results[place]
         return next(k for k, other in enumerate(self.program.results) if other is node)
 
-    def known(self, place: int, graph: Graph, arguments: Sequence[Node]) -> Node | None:
-        """A result that is found without the callee."""
+    def constant_or_argument(self, place: int, graph: Graph, arguments: Sequence[Node]) -> Node | None:
+        """A result that is a constant or one of the arguments, and None for the others."""
         node = self.program.results[place]
         if node.op == "constant":
             return graph.constant(node.value)
@@ -124,7 +124,7 @@ class Callee:
                 if left:
                     inputs.append(Variable(v.name, (len(left),), left, v.unit))
             return _with_results(self.program, tuple(inputs), written_out(self.program, arguments, graph))
-        return self._other(zeros, lambda: Callee(make()))
+        return self.variant(zeros, lambda: Callee(make()))
 
     def tangents(self, arguments: Sequence[Node], columns: Sequence[Sequence[Node]]) -> list[Nodes]:
         """The tangents of all results, for columns of tangents of the arguments."""
@@ -143,7 +143,7 @@ class Callee:
             from cayley.compiler.derivatives.derivative import forward
             own, arguments, tangents = self._with_more("tangent", self.program.inputs)
             return _with_results(self.program, own, forward(self._on(arguments), arguments, tangents))
-        return self._other("forward", lambda: Callee(make()))
+        return self.variant("forward", lambda: Callee(make()))
 
     def reverse(self, wanted: tuple[bool, ...]) -> Callee:
         """From arguments and weights of the results to the derivatives of the weighted sum by the wanted arguments."""
@@ -153,13 +153,14 @@ class Callee:
             chosen = [a for a, is_wanted in zip(arguments, wanted, strict=True) if is_wanted]
             slopes = tuple(reverse(self._on(arguments), chosen, weights))
             return Program(f"{self.program.name}_slopes", own, (Variable("slopes", (len(slopes),), slopes),))
-        return self._other(("reverse", wanted), lambda: Callee(make()))
+        return self.variant(("reverse", wanted), lambda: Callee(make()))
 
-    def _other(self, what: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 (anything that is made once)
-        if what not in self._others:
+    def variant(self, what: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 (mostly a callee)
+        """A variant of this callee, made once for each name."""
+        if what not in self._variants:
             with without_collection():
-                self._others[what] = make()
-        return self._others[what]
+                self._variants[what] = make()
+        return self._variants[what]
 
     def _on(self, arguments: Nodes) -> Nodes:
         return written_out(self.program, arguments, arguments[0].graph)
@@ -177,20 +178,15 @@ class Callee:
 
 def result(call: Node, place: int) -> Node:
     """One value of a call; what the callee does not compute is found without it."""
-    known = call.value.known(place, call.graph, call.args)
+    simple = call.value.constant_or_argument(place, call.graph, call.args)
     first = call.value.first(place)
-    return call.graph.holding("result", first, str(first), call) if known is None else known
+    return call.graph.holding("result", first, str(first), call) if simple is None else simple
 
 
-def written_out(program: Program, arguments: Sequence[Node], graph: Graph) -> Nodes:
+def written_out(program: Program, arguments: Sequence[Node], graph: Graph, build: Build = build_again) -> Nodes:
     """The results of the program on nodes of a graph, without a call of it."""
-    made = dict(zip((node.index for v in program.inputs for node in v.nodes), arguments, strict=True))
-    for node in program.nodes:
-        if node.op == "constant":
-            made[node.index] = graph.constant(node.value)
-        elif node.op != "input":
-            made[node.index] = build_again(node, [made[a.index] for a in node.args])
-    return [made[node.index] for node in program.results]
+    inputs = (node.index for v in program.inputs for node in v.nodes)
+    return built(program.results, dict(zip(inputs, arguments, strict=True)), graph, build)
 
 
 def expanded(program: Program) -> Program:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from cayley.compiler.operations import BOOLEAN, OPERATIONS
@@ -254,13 +254,13 @@ def apply(op: str, *args: Scalar) -> Node:
     return rule_of(op)(*[graph.lift(a) for a in args])
 
 
-def ancestors(outputs: Iterable[Node]) -> list[Node]:
-    """The nodes that the outputs need, in topological order."""
+def ancestors(outputs: Iterable[Node], ends: Container[int] = ()) -> list[Node]:
+    """The nodes that the outputs need, in topological order, back to `ends`, the indices of nodes that are there."""
     pending = list(outputs)
     seen = {}
     while pending:
         node = pending.pop()
-        if node.index not in seen:
+        if node.index not in seen and node.index not in ends:
             seen[node.index] = node
             pending.extend(node.args)
     return [seen[i] for i in sorted(seen)]

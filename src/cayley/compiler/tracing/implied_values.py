@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cayley.compiler.operations import MARKS
-from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.graph import Node, ancestors
 from cayley.compiler.tracing.program import Program, build_again, rebuild
 from cayley.compiler.typing import Scalar
 
@@ -86,25 +86,13 @@ def released_from(group: ImpliedValues, nodes: Sequence[Node]) -> list[Node]:
     """The nodes with the values of one group in the place of what is held of them."""
     own = group.values
     new = {place.index: value for place, value in zip(group.places, own, strict=True)}
-    for node in _below(nodes, {value.index for value in own} | new.keys()):
+    for node in ancestors(nodes, {value.index for value in own} | new.keys()):
         operands = [new.get(a.index, a) for a in node.args]
         if node.op == "held" and node.args[1] is group.tag:
             new[node.index] = operands[0]
         elif any(a is not b for a, b in zip(operands, node.args, strict=True)):
             new[node.index] = build_marked(node, operands)
     return [new.get(node.index, node) for node in nodes]
-
-
-def _below(nodes: Sequence[Node], ends: set[int]) -> list[Node]:
-    """The nodes from which others are computed, back to the ends, in topological order."""
-    pending = list(nodes)
-    seen = {}
-    while pending:
-        node = pending.pop()
-        if node.index not in seen and node.index not in ends:
-            seen[node.index] = node
-            pending.extend(node.args)
-    return [seen[i] for i in sorted(seen)]
 
 
 def build_marked(node: Node, operands: Sequence[Node]) -> Node:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cayley.compiler.rules.common import number
 from cayley.compiler.signature import joined_batch
-from cayley.compiler.tracing.calls import Callee
+from cayley.compiler.tracing.calls import Callee, written_out
 from cayley.compiler.tracing.graph import Graph, Node, ancestors
 from cayley.compiler.tracing.implied_values import build_marked, is_marked
 from cayley.compiler.tracing.program import Program, Variable, variable
@@ -49,21 +49,10 @@ def with_own_variables(text: Callable[..., Array], arrays: Sequence[Array]) -> A
 def _one(program: Program, graph: Graph, arguments: Sequence[Array], callee: Callee | None) -> list[Array]:
     given = [number(graph.lift(x)) for argument in arguments for x in np.asarray(argument, dtype=object).flat]
     found = iter(callee(given) if callee and any(x.op != "constant" for x in given)
-                 else _written(program, graph, given))
+                 else written_out(program, given, graph, build_marked))
     results = []
     for v in program.outputs:
         array = np.empty(len(v.nodes), dtype=object)
         array[:] = [next(found) for _ in v.nodes]
         results.append(array.reshape(v.shape))
     return results
-
-
-def _written(program: Program, graph: Graph, arguments: Sequence[Node]) -> list[Node]:
-    """Marks and all."""
-    made = dict(zip((node.index for v in program.inputs for node in v.nodes), arguments, strict=True))
-    for node in program.nodes:
-        if node.op == "constant":
-            made[node.index] = graph.constant(node.value)
-        elif node.op != "input":
-            made[node.index] = build_marked(node, [made[a.index] for a in node.args])
-    return [made[node.index] for node in program.results]

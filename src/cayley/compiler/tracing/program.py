@@ -181,15 +181,9 @@ def without_collection() -> Iterator[None]:
 
 
 def _rebuilt(program: Program, build: Build, graph: Graph) -> Program:
-    made: dict[int, Node] = {}
     names = iter([f"{v.name}{list(i) if v.shape else ''}" for v in program.inputs for i in np.ndindex(v.shape)])
-    for node in program.nodes:
-        if node.op == "input":
-            made[node.index] = graph.input(next(names))
-        elif node.op == "constant":
-            made[node.index] = graph.constant(node.value)
-        else:
-            made[node.index] = build(node, [made[a.index] for a in node.args])
+    made = {node.index: graph.input(next(names)) for v in program.inputs for node in v.nodes}
+    made |= zip((node.index for node in program.results), built(program.results, made, graph, build), strict=True)
     return replaced(program, lambda node: made[node.index])
 
 
@@ -199,26 +193,22 @@ def replaced(program: Program, new: Callable[[Node], Node]) -> Program:
     return replace(program, inputs=inputs, outputs=outputs)
 
 
-def copied(nodes: Sequence[Node], made: Mapping[int, Node], graph: Graph) -> list[Node]:
-    """The nodes in another graph, as they are. `made` has those that are there, by their old indices."""
+def built(results: Sequence[Node], made: Mapping[int, Node], graph: Graph, build: Build = build_again) -> list[Node]:
+    """The results in another graph. `made` has the nodes that are there, by the indices of those that they stand for.
+    """
     found = dict(made)
-    pending = list(nodes)
-    seen = {}
-    while pending:
-        node = pending.pop()
-        if node.index not in found and node.index not in seen:
-            seen[node.index] = node
-            pending.extend(node.args)
-    for _, node in sorted(seen.items()):
-        operands = [found[a.index] for a in node.args]
-        if node.op == "constant":
-            found[node.index] = graph.constant(node.value)
-        elif node.op in CALLS:
-            word = node.value.key if node.op == "call" else str(node.value)
-            found[node.index] = graph.holding(node.op, node.value, word, *operands)
-        else:
-            found[node.index] = graph.node(node.op, *operands)
-    return [found[node.index] for node in nodes]
+    for node in ancestors(results, found):
+        found[node.index] = graph.constant(node.value) if node.op == "constant" else build(
+            node, [found[a.index] for a in node.args])
+    return [found[node.index] for node in results]
+
+
+def build_unchanged(node: Node, operands: Sequence[Node]) -> Node:
+    """`node` on new operands, as it is."""
+    if node.op not in CALLS:
+        return operands[0].graph.node(node.op, *operands)
+    word = node.value.key if node.op == "call" else str(node.value)
+    return operands[0].graph.holding(node.op, node.value, word, *operands)
 
 
 def variable(name: str, value: Scalar, graph: Graph, unit: str = "") -> Variable:
