@@ -80,8 +80,10 @@ def as_port(given: PortLike, name: str) -> Port:
             return Port((given,))
         case (int() | tuple() as shape, str() as unit):
             return Port(as_shape(shape), unit)
-        case tuple() if len(sizes := tuple(size for size in given if isinstance(size, int) and size > 0)) == len(given):
-            return Port(sizes)
+        case tuple():
+            sizes = tuple(size for size in given if isinstance(size, int) and size > 0)
+            if len(sizes) == len(given):
+                return Port(sizes)
     raise SignatureError(f'{name!r} is described by a unit ("V"), a size (3), a shape, a size and a unit (3, "N m"), '
                          f"or an object that says more, not by {shown(given)}")
 
