@@ -195,14 +195,14 @@ def test_an_arm_with_other_masses_in_every_lane():
 @pytest.mark.parametrize(("wrong", "said"), [
     ({"action": "torqe"}, "no input 'torqe'.*did you mean 'torque'"),
     ({"low": 2.0}, "low must be below high"),
-    ({"start": lambda u: {"angle": u[0], "speed": 0.0, "mas": 1.0}}, "'mas', which is no state or parameter.*'mass'"),
+    ({"start": lambda u: {"angle": u[0], "speed": 0.0, "mas": 1.0}}, "'mas', which is not a state or parameter.*'mass'"),
     ({"start": lambda u: {"angle": u[0]}}, "'speed' is missing"),
     ({"observe": lambda t, x, u, p: x.angle}, "an observation is a vector"),
     ({"autoreset": "never"}, "autoreset must be one of"),
     ({"horizon": 0}, "one lane and one action or more"),
     ({"substeps": 0}, "one step or more"), ({"substeps": 1.5}, "one step or more"), ({"horizon": 2.5}, "not 3 and 2.5"),
     ({"step": 0.0}, "more than 0 s"), ({"step": -0.1}, "more than 0 s"), ({"step": np.nan}, "more than 0 s"),
-    ({"draws": -1}, "0 or more"), ({"draws": 2}, "more random numbers than its draws, 2"),
+    ({"draws": -1}, "0 or more"), ({"draws": 2}, "more random numbers than its 2 draws"),
     ({"low": [0.0, 1.0]},
      r"must have the shape \(\), not \(2,\)"), ({"inputs": {"torque": 1.0}}, "what the actions drive"),
     ({"inputs": {"wind": 1.0}}, "takes no input 'wind'")])

@@ -71,7 +71,7 @@ def test_a_file_says_what_where_and_in_which_colour(arm):
     assert (capsule.kind, ball.kind, capsule.color) == (CapsuleShape(0.1, 0.5), SphereShape(0.4), None)
     assert len(arm.shapes.of("collision")) == 1 and arm.shapes.missing == ()
     assert repr(arm.shapes) == "<shapes: 1 box, 1 cylinder, 1 capsule, 1 sphere>"
-    assert len(cy.load("panda").shapes) == 0 and len(cy.Mechanism(arm.tree).shapes) == 4
+    assert len(cy.load("puma560").shapes) == 0 and len(cy.Mechanism(arm.tree).shapes) == 4
 
 
 def test_a_robot_has_the_shapes_that_pinocchio_has():
