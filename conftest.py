@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -46,6 +47,20 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     if CACHE in config.stash:
         shutil.rmtree(config.stash[CACHE], ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Let the first of xdist's workers compile all modules, in a fresh clone; the others wait, and read the result."""
+    if not hasattr(session.config, "workerinput") or sys.platform == "win32":
+        return (yield)
+    import fcntl
+    with Path(__file__).open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        return (yield)
 
 
 def pytest_collection_finish():

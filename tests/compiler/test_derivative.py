@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cayley.compiler.algebras.counts import count
@@ -156,7 +156,6 @@ def random_function(random, length):
     return pool[-3:], variables
 
 
-@settings(max_examples=150)
 @given(SEEDS, st.integers(3, 25))
 def test_forward_reverse_and_jacobian_agree_with_numerical_differentiation(seed, length):
     random = Random(seed)
@@ -274,7 +273,6 @@ def test_a_long_chain_of_branches_stays_short(mode):
     assert np.isfinite(in_floats([mode(y, x)], {"x": 2.0})).all()
 
 
-@settings(max_examples=150)
 @given(SEEDS, st.integers(4, 14))
 def test_reverse_equals_forward_through_random_branches(seed, length):
     graph, random = Graph(), Random(seed)

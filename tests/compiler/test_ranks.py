@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cayley as cy
@@ -50,7 +50,6 @@ def test_numbers_are_zero_below_the_tolerance(part, is_more):
     assert relative_rank(exact, exact=True) == 3 + is_more
 
 
-@settings(max_examples=40, deadline=None)
 @given(n=st.integers(3, 10), data=st.data(), seed=st.integers(0, 2**32 - 1))
 def test_texts_switch_beside_the_tolerance_whatever_the_units(n, data, seed):
     h = data.draw(st.integers(1, n - 1))
@@ -69,7 +68,6 @@ def test_texts_switch_beside_the_tolerance_whatever_the_units(n, data, seed):
                 assert bool(rows_are_independent(A, scale)) is (part > 1)
 
 
-@settings(max_examples=60, deadline=None)
 @given(n=st.integers(3, 10), data=st.data(), seed=st.integers(0, 2**32 - 1))
 def test_entries_follow_from_chosen_ones_where_the_columns_of_the_others_have_their_rank(n, data, seed):
     m = data.draw(st.integers(1, n - 1))

@@ -516,7 +516,7 @@ def grow(random, length, values):
     return pool
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(SEEDS, st.integers(20, 40))
 def check_random_expressions(seed, length):
     random = Random(seed)
@@ -537,7 +537,7 @@ def test_random_expressions_keep_their_value():
     assert set(TRIED) == set(ARITY) and min(TRIED.values()) > 10
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(SEEDS, st.integers(4, 40))
 def test_factoring_never_adds_an_operation(seed, length):
     graph, random = Graph(), Random(seed)

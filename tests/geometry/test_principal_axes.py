@@ -255,7 +255,7 @@ def test_both_levels_together_give_the_24_rotations_of_the_cube(seed):
 
 
 @pytest.mark.spec("S0-38", "S0-37")
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(SPECTRA, SEEDS, st.sampled_from([None, None, 0, 1, 2]))
 def test_diagonalization_with_repeated_and_nearly_repeated_eigenvalues(values, seed, zeros):
     M = with_spectrum(values, seed, zeros)
@@ -378,7 +378,6 @@ def test_worked_example_10():
 
 
 @pytest.mark.spec("S0-40")
-@settings(max_examples=40)
 @given(SPECTRA, SEEDS, st.floats(-3, 3))
 def test_exponential_in_fifty_digits(values, seed, t):
     assume(np.abs(values).max() <= 100)
@@ -408,7 +407,6 @@ def test_any_order_against_the_companion_matrix(order, values):
 
 
 @pytest.mark.spec("S0-40")
-@settings(max_examples=60)
 @given(st.floats(-50, 50),
        st.integers(1, 5) | st.sampled_from([6, 8, 10, 16, 20, 40, 100]),
        st.floats(-3, 3) | st.floats(-40, 40))

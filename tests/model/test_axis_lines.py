@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cayley.errors import ConventionError, ModelError
@@ -254,7 +254,6 @@ def test_bad_lines_are_refused():
         assign_frames(SCARA, convention="distal")
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.floats(-15.5, -0.5), st.sampled_from(CONVENTIONS), st.booleans())
 def test_nearly_parallel_axes_cost_no_more_than_they_must(seed, exponent, convention, opposite):
     """A tilt s costs about min(s, rounding / s): never more than 1e-7, and the residual tells."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cayley as cy
@@ -166,7 +166,6 @@ def test_conversion_keeps_the_tool(table):
 # Trees
 
 
-@settings(max_examples=40)
 @given(tables)
 @pytest.mark.spec("S1-05")
 def test_the_tree_has_the_frames_of_the_convention(table):
@@ -276,7 +275,6 @@ def test_joints_keep_what_the_rows_say():
 # Back
 
 
-@settings(max_examples=40)
 @given(clear_tables, conventions)
 def test_a_tree_made_from_a_table_gives_a_table_with_the_same_poses(table, convention):
     tree = tree_from_dh(table.rows, convention=table.convention, base=table.base, tool=table.tool)
@@ -287,7 +285,6 @@ def test_a_tree_made_from_a_table_gives_a_table_with_the_same_poses(table, conve
     assert [row.kind for row in found.table.rows] == [row.kind for row in table.rows]
 
 
-@settings(max_examples=60)
 @given(tables)
 def test_rows_come_back_as_they_were_given(table):
     arm = cy.Mechanism(tree_from_dh(table.rows, convention=table.convention, base=table.base, tool=table.tool))

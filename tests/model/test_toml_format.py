@@ -118,7 +118,6 @@ def constraints(draw, name):
     return PrescribedMotion(name, joints[0], "0.5*sin(3*t)")
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_loops_and_constraints_on_positions_come_back_to_the_last_bit(data):
     bodies = [Body("root"), *[Body(f"b{k}", 1.0) for k in range(3)]]
