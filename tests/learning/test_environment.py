@@ -195,7 +195,8 @@ def test_an_arm_with_other_masses_in_every_lane():
 @pytest.mark.parametrize(("wrong", "said"), [
     ({"action": "torqe"}, "no input 'torqe'.*did you mean 'torque'"),
     ({"low": 2.0}, "low must be below high"),
-    ({"start": lambda u: {"angle": u[0], "speed": 0.0, "mas": 1.0}}, "'mas', which is not a state or parameter.*'mass'"),
+    ({"start": lambda u: {"angle": u[0], "speed": 0.0, "mas": 1.0}},
+     "'mas', which is not a state or parameter.*'mass'"),
     ({"start": lambda u: {"angle": u[0]}}, "'speed' is missing"),
     ({"observe": lambda t, x, u, p: x.angle}, "an observation is a vector"),
     ({"autoreset": "never"}, "autoreset must be one of"),
