@@ -35,6 +35,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "cayley"
 BUILD = ROOT / "build"
 REACH = BUILD / "reach.json"
+ALSO = {"systems": "tests/simulation/"}  # tests of a room that lie in another
 LIMIT = 900  # seconds; a mutant that never ends is noticed
 
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
@@ -235,7 +236,8 @@ def reach(jobs: int, rooms: list[str]) -> None:
 
 def tests_for(mutant: Mutant, known: dict[str, dict]) -> list[str]:
     """The files of its room that reach it: the one of its own name or its folder's, then the quick ones first."""
-    beside = f"tests/{mutant.path.split('/')[0]}/" if "/" in mutant.path else "tests/test_"
+    name = mutant.path.split("/")[0]
+    beside = (f"tests/{name}/", ALSO.get(name, f"tests/{name}/")) if "/" in mutant.path else ("tests/test_",)
     own = {f"test_{name}" for name in Path(mutant.path).with_suffix("").parts}
     room = sorted((file for file in known if file.startswith(beside)),
                   key=lambda file: (Path(file).stem not in own, known[file]["seconds"]))

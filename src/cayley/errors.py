@@ -1,5 +1,5 @@
-"""The errors of Cayley, and the words of messages. Each error says what was wrong, where, and what to do about it; the
-words offer what was perhaps meant, and show values as they can be shown on any terminal."""
+"""The errors of Cayley, and the words of messages. Each error says what was wrong, where, and what to do about it.
+Functions for the words suggest the name that was perhaps meant, and print values so that any terminal can show them."""
 
 from __future__ import annotations
 

@@ -136,3 +136,20 @@ def test_models_that_are_no_mechanisms_are_named():
         cy.Mechanism.of("rock", [Body("rock", 1.0)], []).identification.fit_linear_model(x[:, :0], u[:, :0], x[:, :0],
                                                                                          DT)
     assert fit_state_space(x, u, x, DT).model.dt == DT
+
+
+@pytest.mark.parametrize(("apart", "is_determined"), [(1e-6, True), (2e-8, False)])
+def test_samples_determine_a_model_as_far_as_ranks_are_decided(apart, is_determined):
+    """A force that nearly repeats a state: coefficients come back while its own part is more than rounding."""
+    x, own = RNG.normal(size=(2, 50, 2))
+    u = x[:, :1] + apart * own[:, :1]
+    A, B = np.array([[0.9, 0.1], [-0.2, 0.8]]), np.array([[0.3], [0.5]])
+    y = x @ A.T + u @ B.T
+    if not is_determined:
+        with pytest.raises(SingularityError, match="50 samples do not determine 3 coefficients"):
+            fit_state_space(x, u, y, DT)
+        return
+    found = fit_state_space(x, u, y, DT)
+    assert found.excited
+    np.testing.assert_allclose(found.model.A, A, atol=1e-8)
+    np.testing.assert_allclose(found.model.B, B, atol=1e-8)

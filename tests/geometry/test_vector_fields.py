@@ -351,3 +351,10 @@ def test_what_is_no_field_is_refused():
     for tolerance in (-1.0, 1.0, np.nan):
         with pytest.raises(SignatureError, match="tolerance of a rank"):
             rank([drive], np.zeros(3), tolerance=tolerance)
+
+
+@pytest.mark.parametrize(("angle", "expected"), [(1e-6, 2), (2e-8, 1), (0.0, 1)])
+def test_fields_that_nearly_agree_are_one_where_all_functions_say_so(angle, expected):
+    """Near a singular state the rank changes where ranks of constraints do, at about 1.5e-7."""
+    fields = [lambda x: [1e3, 0.0], lambda x: [np.cos(x[0]), np.sin(x[0])]]
+    assert rank(fields, [[angle, 0.0], [angle + np.pi, 0.0]]).tolist() == [expected, expected]

@@ -305,6 +305,17 @@ def test_massless_legs_are_the_limit():
         PlanarBiped(trunk_mass=-1.0)
 
 
+def test_light_legs_have_accelerations_and_massless_ones_none():
+    """It is beside its own links that an inertia is nothing: legs of a microgram follow the forces on them."""
+    for legs in (1e-9, 1e-13):
+        light = replace(BIPED, **{name: legs * getattr(BIPED, name) for name in (
+            "thigh_mass", "shank_mass", "thigh_inertia", "shank_inertia")})
+        q, qd = standing(light, np.array([0.1, *LEGS]), np.array([0.2, *SWINGING]))
+        qdd, torques, R = light.first_support(q, qd, np.array([1.0, -2.0, 3.0, 0.5]))
+        there = light.forward_dynamics(q, qd, torques, R)
+        np.testing.assert_allclose(light.inverse_dynamics(q, qd, there), light.inverse_dynamics(q, qd, qdd), atol=1e-9)
+
+
 # Feet that meet the ground
 
 

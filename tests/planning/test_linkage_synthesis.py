@@ -273,6 +273,16 @@ def test_poses_of_a_known_linkage_give_it_back():
         assert any(np.allclose(link.fixed, [0.5, -0.2], atol=1e-5) for link in mixed)
 
 
+def test_two_lines_are_a_point_until_they_are_parallel_to_rounding():
+    """A point far away is one as long as ranks tell the lines apart."""
+    poses = np.array([[0.0, 0.0, 0.0], [0.2, 0.1, 0.3], [0.35, 0.25, 0.5]])
+    for slope in (1e-2, 1e-4):
+        link, = dyads(poses, fixed_on=[(0.0, 1.0, 0.1), (slope, 1.0, 0.1 + slope)])
+        np.testing.assert_allclose(link.fixed, [1.0, 0.1], atol=1e-6)
+    with pytest.raises(SignatureError, match="the fixed pivot is on one line, or on two that cross; 2 lines"):
+        dyads(poses, fixed_on=[(0.0, 1.0, 0.1), (2e-8, 1.0, 0.1)])
+
+
 def test_the_curves_of_four_poses_pass_through_what_is_known_of_them():
     """All links fit; the curve of centers is a cubic, and passes through the pivots of the linkage the poses are of and
     through the poles, the points about which one pose turns into another."""

@@ -347,6 +347,28 @@ def test_a_stop_throws_the_whole_linkage_back_and_holds_it_in_the_end():
     assert ended.status == "limit" and abs(ended.t[-1] - first) < 1e-9
 
 
+@pytest.mark.parametrize("restitution", ["inelastic", 0.5])
+def test_compiled_steps_of_a_linkage_meet_its_stop_where_simulate_does(restitution):
+    arm = four_bar()
+    q, rest = turning(arm, [1.0, -0.5, 1.0], 0.0)
+    stop = q[2] + 0.5
+    stopped = limited(arm, "rocker", q[2] - 0.5, stop)
+    exact = stopped.simulate(q, rest, until=1.0, limits=restitution)
+    first = next(what.t for what in exact.happened if what.action == "impact")
+    system = stopped.system(limits=restitution)
+    roll = system.rollout(method="semi-implicit-euler")
+    errors = []
+    for steps in (1000, 8000):
+        run = roll({"q": q, "qd": rest}, step=1.0 / steps, steps=steps, every=steps // 100)
+        assert run.finished and run["q"][:, 2].max() < stop + 20 / steps**2  # loops bend what a step aims at
+        early = run.t < first - 0.01
+        errors.append(np.abs(run["q"] - exact.at(run.t)[0]).max())
+        assert np.abs(run["q"][early] - exact.at(run.t[early])[0]).max() < 20 / steps  # it turns back at the stop alone
+    assert errors[1] < 0.25 * errors[0] < 0.01
+    if restitution == "inelastic":
+        np.testing.assert_allclose(run.end["q"], exact.q[-1], atol=1e-6)
+
+
 def test_dry_friction_of_joints_that_are_tied_together_adds_up():
     """A linkage at rest slips when the torque on its crank is more than what weight and all frictions take, each with
     the ratio of its joint."""

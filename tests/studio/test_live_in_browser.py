@@ -151,6 +151,21 @@ def on_screen(browser, client, point):
     return float(left + 0.5 * width + scale * x / z), float(top + 0.5 * height + scale * y / z)
 
 
+@pytest.mark.parametrize("of", ["view", "pair"])
+def test_on_a_phone_robots_stand_above_the_panel(request, browser, of):
+    """The panel of a phone covers the lower 60 % of the page, and hid them."""
+    shown = request.getfixturevalue(of)
+    opened(browser, shown, width=390, height=844)
+    client = list(shown.server.get_clients().values())[-1]
+    points = np.concatenate([robot.outline() for robot in shown.robots])
+
+    def visible():
+        x, y = np.transpose([on_screen(browser, client, point) for point in points])
+        return x.min() > 0 and x.max() < 390 and y.min() > 0 and y.max() < 0.4 * 844
+
+    until(browser, visible)
+
+
 def test_branches_are_chosen_on_the_page(browser, view):
     view.q = [0.3, -0.6, 0.4, 0.5, 0.8, 0.2]
     opened(browser, view)

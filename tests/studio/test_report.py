@@ -296,6 +296,23 @@ def test_the_scene_has_the_frames_and_links_of_the_mechanism(name):
         assert min(abs(p[:3].T - line.points).max() for p in placed if p.shape[1] == len(line.points)) < 2e-6
 
 
+def test_an_arm_that_reaches_below_its_root_stands_on_a_column_on_the_floor():
+    """The shoulder of a PUMA is its root; the plate of its base floated above the floor under its motion."""
+    arm = cy.load("puma560")
+    way = np.stack([arm.configurations["ready"], [0.0, 0.9, 0.2, 0.0, 0.3, 0.0]])
+    lowest = arm.pose(way[1], "tool")[2, 3]
+    data = scene(arm.tree, way=way)
+    base, = [mark for mark in data["marks"] if mark["shape"] == "base"]
+    assert data["floor"]["height"] <= lowest < -0.1
+    assert base["center"][2] - 0.3 * base["size"] == pytest.approx(data["floor"]["height"])
+    assert data["links"][-1]["body"] == 0 and data["links"][-1]["points"] == [[0.0, 0.0, 0.0], base["center"]]
+    hanging = np.array([[0.0, 1.7, 0.2, 0.0, 0.3, 0.0]])
+    low = scene(arm.tree, way=hanging)  # it has no column through it
+    base, = [mark for mark in low["marks"] if mark["shape"] == "base"]
+    assert base["center"][2] > low["floor"]["height"] + base["size"]
+    assert low["links"] == scene(arm.tree)["links"]
+
+
 def test_sliders_stay_within_limits_and_leave_out_followers():
     data = scene(cy.load("panda_hand").tree)
     assert [s["place"] for s in data["sliders"]] == [*range(8)]

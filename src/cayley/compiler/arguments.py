@@ -66,7 +66,7 @@ def as_operand(value: Scalar, label: str, kernel: str) -> Scalar:
 
 
 def core_axes(signature: Signature, options: dict[str, Any], kernel: str) -> Sequence[Any] | None:
-    """`axes` of NumPy, or what `axis` says of them; taken out of the options."""
+    """NumPy's `axes`, given as such or by `axis`, removed from the options."""
     axes = options.pop("axes", None)
     axis = options.pop("axis", None)
     if axis is None:

@@ -1,6 +1,6 @@
 """A kernel whose outputs feed its inputs, iterated inside one compiled loop: x[k + 1] = f(x[k], u[k], p).
 
-What the loops are is in `iteration.py`; what makes code of them is a backend."""
+`iteration.py` describes the loops, and a backend makes code of them."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ ArmLike: TypeAlias = Tree | HasTree
 
 
 def tree_of(arm: ArmLike) -> Tree:
-    """The tree of a mechanism; a tree stays what it is."""
+    """The tree of a mechanism. A tree is returned unchanged."""
     found = arm if isinstance(arm, Tree) else getattr(arm, "tree", None)
     if not isinstance(found, Tree):
         raise SignatureError(f"a law is made for a mechanism, as cy.load gives it, not for {shown(arm)}")

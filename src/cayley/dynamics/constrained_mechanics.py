@@ -47,6 +47,7 @@ _MANY = 12  # rows, which are not factored as A A^T
 _DAMPING = 1e-7  # of the square of a row: less, and rounding shows where rows depend on each other
 _CLOSED = 1e-12  # metres and radians
 _TRUSTED = 0.2
+# Larger than the tolerance of ranks: a motion may pass a singular state, beside which its steps are not as exact
 _ASTRAY = 1e-10  # of its scale: a pivot, a square, that the errors of a motion's steps hide, whichever branch it takes
 _ASTRAY_FOR_ACCELERATIONS = 1e-9
 _BESIDE = 1e-6  # of a margin: where steps towards its end become too small

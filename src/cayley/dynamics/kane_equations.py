@@ -163,8 +163,8 @@ class KaneEquations:
 
 
 def kane_equations(tree: Tree, speeds: Speeds | ArrayLike | None = None) -> KaneEquations:
-    """Kane's equations of a tree; `speeds`: Y (nv, nv), constant or a function of q that can be traced; the velocities
-    themselves if it is left out. Coupled joints raise an error that names them.
+    """Kane's equations of a tree. `speeds`: Y (nv, nv), constant or a function of q that can be traced. By default the
+    generalised speeds are the velocities of the joints. Coupled joints raise an error that names them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> absolute = kane_equations(load_robot("s1_f2"), [[1.0, 0.0], [1.0, 1.0]])  # angular velocities of the links

@@ -31,15 +31,15 @@ _AUTORESET = {"next step": AutoresetMode.NEXT_STEP, "same step": AutoresetMode.S
 class Environment(VectorEnv[Array, Array, Array]):
     """`lanes` episodes of a `system`, each of at most `horizon` actions.
 
-    `start(u)` gives the state that an episode begins with, and those parameters of the system that it has for itself
-    (domain randomisation), from `draws` random numbers u in [0, 1). `action` is the input that is driven, between `low`
-    and `high`: what lies beyond is brought to the nearer of them, as a drive does; other inputs are `inputs`. An action
-    acts for `step` seconds, in `substeps` steps of `method`. `observe`, `reward` and `failed`, which ends an episode,
-    are texts of (t, x, u, p) like all texts of a system, at the end of that time. They are all compiled. A lane that
-    leaves the numbers ends as well, with the reward 0, its last observation, and True in `info["not_finite"]`.
-    `autoreset`: "next step", "same step" or "disabled", as Gymnasium has them.
+    `start(u)` returns the first state of an episode, and the parameters of the system that differ between episodes
+    (domain randomisation), from `draws` random numbers u in [0, 1). `action` is the input that the policy drives.
+    Values outside `low` and `high` are clipped, as a drive saturates. The other inputs are `inputs`. An action acts for
+    `step` seconds, in `substeps` steps of `method`. `observe`, `reward` and `failed`, which ends an episode, are
+    functions of (t, x, u, p) like all those of a system, evaluated at the end of that time. All of them are compiled. A
+    lane whose state is no longer finite ends as well, with the reward 0, its last observation, and True in
+    `info["not_finite"]`. `autoreset`: "next step", "same step" or "disabled", as in Gymnasium.
 
-    `reset(seed=7)` gives lane k the seed 7 + k; `reset(options={"reset_mask": mask})` begins some lanes anew.
+    With `reset(seed=7)` lane k has the seed 7 + k; `reset(options={"reset_mask": mask})` restarts some lanes.
 
     >>> import cayley as cy
     >>> swing = cy.System(

@@ -187,9 +187,9 @@ class Formulations(Room):
 
     @one_kernel("q", "qd", "qdd", returns="Screws")
     def body_screws(self) -> BodyScrews:
-        """`body_screws(q, qd, qdd)`: of every body of an open chain its `velocity` (v; w), its `momentum` (p; L) and
-        the `force` (f; n) that its joint gives it, (..., joints, 6), at its origin, in its axes; and `tau` (..., nv).
-        `.with_inputs(wrenches=["tool"])` has wrenches that act on it.
+        """`body_screws(q, qd, qdd)`: the `velocity` (v; w), the `momentum` (p; L) and the `force` (f; n) of its
+        joint, for every body of an open chain, (..., joints, 6), at its origin and in its axes, and `tau` (..., nv).
+        `.with_inputs(wrenches=["tool"])` adds external wrenches.
 
         >>> screws = cy.load("s1_f2").formulations.body_screws([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         >>> screws.velocity[1].round(6), screws.tau.round(6)

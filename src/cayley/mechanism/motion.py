@@ -59,9 +59,9 @@ class MotionMethods(Data):
         approach   the rate at which a limit of position is approached at most [1/s]
         period     [s] between two velocities, where they have limits of acceleration
 
-        Further outputs: `residual_<task>`, `active` limits (-1, 0, 1; `limit_names` are their names), `excess`, by
-        which share limits give that contradict each other, `status`, and `iterations`. `controller.at(...)` says in
-        words what these mean.
+        Further outputs: `residual_<task>`, `active` limits (-1, 0, 1; `limit_names` are their names), `excess`, the
+        share by which limits that contradict each other are relaxed, `status`, and `iterations`. `controller.at(...)`
+        explains these in words.
 
         >>> from cayley.control import DampingTask, PoseTask
         >>> arm = cy.load("panda")

@@ -19,11 +19,11 @@ _HALF_RANGES = {"m": 1.0, "rad": np.pi, "": 1.0}  # what is taken where there ar
 
 def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
                          seed: int | np.random.Generator | None = None) -> Array:
-    """Configurations (*size, nq), even between the limits of the joints and over all rotations.
+    """Configurations (*size, nq), evenly distributed between the limits of the joints and over all rotations.
 
-    Where a coordinate has no limits it is between -pi and pi if it is an angle, and between -1 and 1 if it is a length
-    [m]; with one limit it is up to a turn or 2 m from it. A joint that follows another does so. As in NumPy, `seed` is
-    a number, a generator that goes on, or None: then every call gives others.
+    Angles without limits are between -pi and pi, lengths between -1 and 1 m. With one limit a coordinate is up to a
+    turn or 2 m from it. A joint that follows another does so. As in NumPy, `seed` is a number, a generator, which goes
+    on, or None, and then every call returns other configurations.
 
     >>> arm = cy.load("puma560").tree
     >>> q = random_configuration(arm, 1000, seed=0)

@@ -76,10 +76,10 @@ def motor_parts(joint: Joint, included: frozenset[str]) -> MotorParts:
 
 
 def rotor_again(joint: Joint, included: frozenset[str], parts: MotorParts, *, on_root: bool) -> Rotor:
-    """The rotor of a joint as the parts of its motor say, which may have other numbers by now than they were made with.
+    """The rotor of a joint, read from the parts of its motor, whose numbers may have changed since they were made.
 
-    Of the reduced model spin and body are numbers apart. Where they are not those of one rotor, its body counts for
-    nothing if it is carried by the root; otherwise that is an error."""
+    The reduced model keeps spin and body as separate numbers. Where no single rotor has both, the body is ignored if
+    the root carries it. Otherwise an error is raised."""
     made = motor_parts(joint, included)
     if all(map(_are_equal, (*made.bodies, *made.joints), (*parts.bodies, *parts.joints))):
         return joint.rotor

@@ -100,7 +100,7 @@ class Parameters:
         return self.names.index(name)
 
     def with_values(self, values: Mapping[str, ArrayLike]) -> Array:
-        """The array (..., p) of the nominal values, but for those that are given; they broadcast."""
+        """The array (..., p) of the nominal values with the given ones in their places. Given values broadcast."""
         given = {self.index(name): np.asarray(value, dtype=float) for name, value in values.items()}
         batch = np.broadcast_shapes(*[value.shape for value in given.values()])
         found = np.array(np.broadcast_to(self.nominal, (*batch, len(self))))

@@ -388,8 +388,8 @@ class Tree(Immutable):
         return self.with_joints(replace(driven, rotor=rotor, spring=behind))
 
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
-        """Mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors are made
-        anew from what the joints say of them."""
+        """Mechanism of other bodies and joints, with the same frames, gravity, loops and included effects. Motors are
+        built again from the data of the joints."""
         added = self._motor_parts
         bare = self.without_motors()
         bodies = tuple(bodies)

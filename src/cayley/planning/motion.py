@@ -152,7 +152,7 @@ class Motion(Pictured, ABC):
         return self.derivatives(t)[2]
 
     def jerk(self, t: ArrayLike, *_: object) -> Array:
-        """The third derivative (..., nv); at a break of it, that of what follows."""
+        """The third derivative (..., nv). Where it jumps, the value after the jump."""
         return self.derivatives(t)[3]
 
     def derivatives(self, t: ArrayLike) -> Derivatives:

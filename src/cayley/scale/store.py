@@ -91,7 +91,7 @@ class Store:
             return False
 
     def points_of(self, number: int) -> int | None:
-        """The digest of the points of a chunk that is complete; None where it is no longer what was written."""
+        """The digest of the points of a complete chunk, or None if its data have changed since they were written."""
         first, last = self.plan.bounds(number)
         try:
             results = {name: np.asarray(self.rows(name)[first:last]) for name in self.plan.kept}

@@ -46,13 +46,13 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     `times`.
 
     Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), a kernel with inputs of these names,
-    whose other inputs are `parameters`, or a system, as the laws of `arm.control` are, whose inputs and parameters they
-    are. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at the start and each period
-    after it, and held between; the samples are then at these times. Dry friction holds joints at rest: `happened` says
-    when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the frame ("body")
-    or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and unit quaternion
-    (7) in the world, its twist (v; w) (6) in its own axes and the derivative of that, as a floating base has them
-    (`pose_spline` makes one); the motion is that relative to the root, and so are energy and work.
+    whose other inputs are `parameters`, or a system such as the laws of `arm.control`, with its inputs and parameters
+    in `parameters`. It is evaluated wherever the integrator looks. With a `control_period` [s] it is evaluated at the
+    start and after each period, and held in between. The samples are then at these times. Dry friction holds joints at
+    rest: `happened` says when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes
+    of the frame ("body") or of the root ("world"). `base`: how the root is moved, a function of t that returns its
+    position and unit quaternion (7) in the world, its twist (v; w) (6) in its own axes and the derivative of the twist,
+    as for a floating base (`pose_spline` makes one). Motion, energy and work are then relative to the root.
 
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
     stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.
@@ -62,7 +62,7 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
 
     The result says in `status` how it ended: "finished", "event", "limit", "event storm" (more than `max_events`),
     "singular" (the inertia matrix), "not finite" (state, force or controller), "step too small" (the tolerance cannot
-    be met), "budget"; what was found until then is kept. A start that is wrong in itself raises an error.
+    be met), "budget". The samples up to then are kept. An invalid start raises an error.
 
     >>> from cayley.model.catalogue import load_robot
     >>> fallen = simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0)

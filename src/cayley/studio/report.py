@@ -166,8 +166,8 @@ class Page:
         except CayleyError as why:
             self.without_dynamics = str(why)
         mass = sum(body.mass or 0.0 for body in self.arm.bodies)
-        moving = sum(joint.motion.nv > 0 for joint in self.arm.joints)
-        self.facts += [("moving joints", str(moving)), ("degrees of freedom", self._degrees_of_freedom()),
+        driven = len(self.arm.tree.actuated_joints)
+        self.facts += [("actuated joints", str(driven)), ("degrees of freedom", self._degrees_of_freedom()),
                        ("total mass", f"{mass:.4g} kg" if mass else "none"), *self.asked.words(self.frame)]
 
     def _degrees_of_freedom(self) -> str:

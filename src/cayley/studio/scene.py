@@ -106,19 +106,20 @@ def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -
     moved = sliders(tree, rest)
     skin = Skins([figure], shapes_of(tree).seen.surfaces(_TRIANGLES))
     outline = skin.points if skin.surfaces.parts else np.zeros((0, 3))
-    base = [] if len(outline) else _base(figure, mark)
+    ground = floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed]))
+    base = [] if len(outline) else _base(figure, mark, ground["height"])
     marks = [one._replace(size=stout * one.size) for one in figure.marks]
     solids = [*base, *[part for one in marks for part in _mark(figure, one)]]
     return {
-        "name": tree.name, "q": rest.tolist(), "links": _links(figure),
+        "name": tree.name, "q": rest.tolist(), "links": [*_links(figure), *_column(base, mark)],
         "slides": [{"body": rod.bodies[0], "point": _rounded(rod.ends[0]), "child": rod.bodies[1],
                     "end": _rounded(rod.ends[1])} for rod in slides_and_rods(tree)],
         "marks": solids, "frames": _frames(tree), "rod": (_LINK if stout > 1.0 else _ROD) * mark, "mark": mark,
-        "floor": floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
+        "floor": ground,
         **_shapes(tree, skin),
         "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
         "sliders": moved, "closing": {"size": machine_size(tree)} if moved and keeps_closed(tree) else None,
-        **camera(figure, np.concatenate([figure.points, outline]))}
+        **camera(figure, np.concatenate([figure.points, outline, *[[plate["center"]] for plate in base]]))}
 
 
 def _is_spatial_arm(tree: Tree) -> bool:
@@ -150,12 +151,19 @@ def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
     return found
 
 
-def _base(figure: Skeleton, size: float) -> list[dict[str, Any]]:
-    """A plate below the root of what stands on it."""
+def _base(figure: Skeleton, size: float, ground: float) -> list[dict[str, Any]]:
+    """A plate below the root of what stands on it: on the floor if the robot stands there, and does not hang."""
     if stands_on_legs(figure.tree) or figure.plates or view_of(figure.tree).flat:
         return []
+    foot = ground if figure.points[:, 2].mean() > 0.0 else -_BASE * size
     return [{
-        "body": 0, "shape": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
+        "body": 0, "shape": "base", "center": [0.0, 0.0, foot + 0.3 * size], "axis": [0.0, 0.0, 1.0], "size": size}]
+
+
+def _column(base: list[dict[str, Any]], size: float) -> list[dict[str, Any]]:
+    """The column from a plate on a floor that is farther below the root than the foot of a base."""
+    return [{"body": 0, "points": [[0.0, 0.0, 0.0], plate["center"]], "carries": True}
+            for plate in base if plate["center"][2] < -_BASE * size]
 
 
 def _frames(tree: Tree) -> list[dict[str, Any]]:

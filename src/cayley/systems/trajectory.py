@@ -310,8 +310,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
 
     def plot(self, names: Iterable[str] | None = None, *, joints: str | Sequence[str] | None = None,
              figsize: tuple[float, float] | None = None) -> Figure:
-        """A Matplotlib figure of blocks, modes and outputs, or of those that are named; of a mechanism, of coordinates,
-        velocities, forces and energy, all or those of some `joints`."""
+        """A Matplotlib figure of all blocks, modes and outputs, or of the given `names`. For a mechanism it shows
+        coordinates, velocities, forces and energy, of all or of the given `joints`."""
         return maker("plot_trajectory")(self, names, joints, figsize)
 
     def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,

@@ -38,8 +38,8 @@ class Graph:
 
     In a `strict` graph every operation stays as it was written: only rewrites that change no bit of any result are
     made. Otherwise the rules follow real algebra; `regroups` says whether they may also round in another way than as
-    written. That is off while a function is traced, because it is not yet known what will be made of a value;
-    `simplify` turns it on where it is safe."""
+    written. This is off while a function is traced, because the use of a value is not yet known. `simplify` turns
+    it on where it is safe."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self.strict = strict

@@ -17,7 +17,7 @@ from cayley.compiler.typing import Array
 
 
 def inline(program: Program, arguments: Sequence[Array], cores: Sequence[int], *, shared: bool = False) -> list[Array]:
-    """The outputs of `program` on arrays of nodes; if it is `shared`, those of calls of it.
+    """The outputs of `program` on arrays of nodes: its operations written out, or calls of it if it is `shared`.
 
     Axes before the last `cores[k]` of an argument are a batch, and broadcast."""
     arrays = [np.asarray(a, dtype=object).view(np.ndarray) for a in arguments]

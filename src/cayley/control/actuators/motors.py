@@ -74,7 +74,7 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
                   "N": values["gear"], **({} if back_emf is None else {"ke": values["back_emf"]})}
 
     def driving(u: Record, p: Record) -> Array:
-        """The voltage that is left of what is given, the speed being what it is."""
+        """The voltage minus the back-EMF at the present speed."""
         return u.voltage - (p.k if back_emf is None else p.ke) * p.N * u.qd
 
     def current(x: State, u: Record, p: Record) -> Array:

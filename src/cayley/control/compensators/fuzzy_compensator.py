@@ -37,7 +37,7 @@ def fuzzy_rules(arm: ArmLike, most: ArrayLike, error: ArrayLike, rate: ArrayLike
 
     `error` [rad, m] and `rate` [rad/s, m/s] (nv) are where the outermost sets begin. `rules`: a table of words NB, NM,
     ZE, PM, PB or of numbers from -1 to 1, errors down and rates across; `inference`: "product" or "minimum". It
-    remembers nothing; what is not finite compensates nothing.
+    has no memory. For errors that are not finite the compensation is zero.
 
     >>> import cayley as cy
     >>> law = fuzzy_rules(cy.load("planar2r"), 10.0, 0.1, 1.0)

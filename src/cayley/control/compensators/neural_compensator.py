@@ -24,9 +24,9 @@ def radial_basis_network(arm: ArmLike, centers: ArrayLike, width: float, rate: A
     """A compensator, for `compensated(law, network)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`.
     Output: `compensation`. State: `weights` (nv, k), zero if a start does not give it.
 
-    `centers`: (k) of velocities, for a network of each joint by its own velocity, or (k, 2 nv) of states (q, qd). No
-    more than `most` (nv) [N m, N] of it grows further, so that drives that saturate do not wind it up; what is not
-    finite is not learned, and compensates nothing.
+    `centers`: (k) of velocities, for a network of each joint by its own velocity, or (k, 2 nv) of states (q, qd). The
+    compensation stops growing at `most` (nv) [N m, N], so that saturated drives do not wind it up. States that are not
+    finite are not learned, and their compensation is zero.
 
     >>> import cayley as cy
     >>> radial_basis_network(cy.load("planar2r"), np.linspace(-1.0, 1.0, 5), 0.3, 50.0, 5.0)

@@ -49,7 +49,7 @@ def passivity_based(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
 
     Inputs: `q`, `qd`, `target`, and its `target_qd` and `target_qdd`, zero if nothing drives them. Output: `tau`. kd [N
     m s/rad, N s/m] is positive, kp [N m/rad, N/m] and slope [1/s] are not negative, and not both zero. Forces are zero
-    where they depend on what is not finite; the law remembers nothing. A `compensator` adds to it; see `compensated`.
+    where their inputs are not finite. The controller has no memory. A `compensator` adds to it; see `compensated`.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")

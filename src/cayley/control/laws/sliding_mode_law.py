@@ -34,10 +34,10 @@ def sliding_mode(arm: ArmLike, kd: ArrayLike, slope: ArrayLike, bound: ArrayLike
     """Sliding-mode control with a boundary layer.
 
     Inputs: `q`, `qd`, `target`, `target_qd`, `target_qdd`. Output: `tau`. All gains (nv), or one for all: kd [N m
-    s/rad], slope [1/s], the `bound` of what the model is wrong by and the `reach` added to it [N m], and the half-width
+    s/rad], slope [1/s], the `bound` of the model error and the `reach` added to it [N m], and the half-width
     `layer` [rad/s] of the boundary layer, which may be zero. `uncertainty` (k) is how much the `parameters`, or the
-    numbers of a `payload`, may be wrong: choices as in `adaptive`. Forces are zero where they depend on what is not
-    finite; the law remembers nothing, so nothing winds up.
+    numbers of a `payload`, may be wrong: choices as in `adaptive`. Forces are zero where their inputs are not finite.
+    The controller has no memory, so nothing winds up.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

@@ -137,10 +137,10 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
 
     `slice`: two labels with the displacements (low, high) they run through, horizontal first; all other entries are at
     the equilibrium. `until` and `step` [s; of steps, their number], if not given, follow from the slowest and the
-    fastest pole. Converged is what comes as near as `near` times the slice, and is there again a twentieth of the time
-    later, with a lesser V; left is what goes as far as `far` times the slice, or times what the linear model makes of
-    it. `angles`: labels that are counted modulo a turn. `V`: a candidate for the level sets; if none is given,
-    d^T P d of the linear model.
+    fastest pole. A state converges if it comes as near as `near` times the slice and is there again a twentieth of the
+    time later, with a smaller V. It leaves if it goes as far as `far` times the slice, or `far` times as far as the
+    linear model predicts. `angles`: labels that are counted modulo a turn. `V`: a candidate for the level sets, by
+    default d^T P d of the linear model.
 
     >>> import sympy as sp
     >>> x, v = sp.symbols("x v")

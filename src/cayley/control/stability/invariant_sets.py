@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.error_dynamics import ErrorDynamics, in_symbols, is_smooth
 from cayley.control.stability.linear_stability import Finding, Nature, Outcome, Scope, Verdict, of_error_dynamics
@@ -81,8 +82,8 @@ def _curvature(candidate: LyapunovCandidate) -> Array:
 def flat_directions(candidate: LyapunovCandidate) -> Array:
     """Directions (n, k) in which V' is zero to second order."""
     values, vectors = np.linalg.eigh(curvature_of_rate(candidate))
-    small = max(1e-9 * np.abs(values).max(initial=1e-300), rounding_of_curvature(candidate))
-    return np.asarray(vectors[:, np.abs(values) <= small])
+    seen = significant(np.abs(values), len(values)) & (np.abs(values) > rounding_of_curvature(candidate))
+    return np.asarray(vectors[:, ~seen])
 
 
 def _by_algebra(candidate: LyapunovCandidate) -> Finding | None:
@@ -194,7 +195,8 @@ def _points_of_set(candidate: LyapunovCandidate, box: Array, seed: int) -> Array
             d = d[good]
             if not len(d):
                 return d
-            d = d - (np.linalg.pinv(even[good], rcond=1e-5, hermitian=True) @ slope(d)[..., None])[..., 0]
+            inverse = np.linalg.pinv(even[good], rcond=least_singular(d.shape[1]), hermitian=True)
+            d = d - (inverse @ slope(d)[..., None])[..., 0]
         flat = np.abs(candidate.rate(d)) <= 1e-9 * (candidate.value(d) + candidate.size_of_rate(d))
     inside = (d >= box[0]).all(axis=-1) & (d <= box[1]).all(axis=-1)
     away = (np.abs(d) > _AWAY * (box[1] - box[0])).any(axis=-1)

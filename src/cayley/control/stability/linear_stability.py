@@ -164,7 +164,7 @@ class MarginalPoles(NamedTuple):
 
 
 def marginal_poles(A: Array, *, discrete: bool = False) -> MarginalPoles | None:
-    """The exact count; nothing for matrices that are too large for it.
+    """The exact count of the poles on and beyond the margin of stability, or None for matrices that are too large.
 
     >>> import numpy as np
     >>> marginal_poles(np.array([[0.0, 1.0], [-9.81, 0.0]]))

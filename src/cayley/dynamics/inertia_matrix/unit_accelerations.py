@@ -48,8 +48,8 @@ class CompositeBodies(NamedTuple):
 
 
 def unit_acceleration_wrenches(links: Links, q: Array) -> list[list[Any]]:
-    """For each velocity the wrenches (6), (f; eta), that the joints of all links give them when it alone is
-    accelerated, from rest and without gravity; about the origins and in the axes of the links."""
+    """The wrenches (6), (f; eta), in the joints of all links for a unit acceleration of one velocity after the other,
+    from rest and without gravity. They act on the links, about their origins and in their axes."""
     bodies = composite_bodies(links, q)
     found: list[list[Any]] = [[np.zeros(6) for _ in links.links] for _ in range(links.nv)]
     for number, link in enumerate(links.links):

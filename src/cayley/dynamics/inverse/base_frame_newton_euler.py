@@ -40,8 +40,8 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
                      tip: EndLoad = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot), in the axes of that link."""
+    `base` is the motion of the base. `tip` is the load that the last link exerts on its surroundings, in the axes of
+    that link: the opposite of the load that acts on the robot."""
     states = movements(links, q, qd, qdd, base)
     return np.array([state.z @ (load.n if link.is_revolute else load.f)
                      for link, state, load in zip(links.links, states, loads(links, q, states, tip), strict=True)])

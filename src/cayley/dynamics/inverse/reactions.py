@@ -80,11 +80,11 @@ class ReactionsUnderLoads(MechanismKernel):
 
 @with_explained_calls
 class Reactions(KernelWithMethods):
-    """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
-    moving joints, in their order, at the origin and in the axes of the child's body; then those that what joins two
-    frames, loops and rods, gives to the second, at its origin and in its axes. Along the joint's directions they are
-    the forces of inverse dynamics, and of couplings, less what friction, springs and rotors take of them before they
-    reach the child. `.using(method)` is one of the published recursions for chains."""
+    """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), on the children of the moving joints, in their
+    order, at the origin and in the axes of the child's body, followed by those of loops and rods on their second
+    frames, at the origin and in the axes of these. Along the joint's directions they are the forces of inverse dynamics
+    and of couplings, minus the part that friction, springs and rotors take before it reaches the child.
+    `.using(method)` is one of the published recursions for chains."""
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import logm
 
-from cayley.compiler.solving.rounding import significant
+from cayley.compiler.solving.rounding import least_singular, significant
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError
@@ -25,8 +25,6 @@ from cayley.geometry.batch import first_failure, place
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
-
-_UNEXCITED = 1e-10  # of the strongest combination of samples: what noise hides of the weakest
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,7 @@ class FittedModel:
     @property
     def excited(self) -> bool:
         """True if the samples determine the model."""
-        return self.excitation > _UNEXCITED
+        return _determines(self.excitation, sum(self.model.B.shape[-2:]))
 
 
 def fit_state_space(states: ArrayLike, inputs: ArrayLike, next_states: ArrayLike, dt: float) -> FittedModel:
@@ -64,13 +62,18 @@ def fit_state_space(states: ArrayLike, inputs: ArrayLike, next_states: ArrayLike
     scale = np.linalg.norm(known, axis=0) + 1e-300
     values = np.linalg.svd(known / scale, compute_uv=False)
     excitation = float(values[-1] / values[0]) if len(known) >= known.shape[1] else 0.0
-    if excitation <= _UNEXCITED:
+    if not _determines(excitation, known.shape[1]):
         raise SingularityError(
             f"{len(known)} samples do not determine {known.shape[1]} coefficients a row: excite every state and force, "
             "each in its own way")
     coefficients = np.linalg.lstsq(known / scale, y, rcond=None)[0] / scale[:, None]
     residual = float(np.sqrt(np.mean((known @ coefficients - y) ** 2)))
     return FittedModel(_model(coefficients.T, x.shape[1], dt), residual, excitation)
+
+
+def _determines(excitation: float, columns: int) -> bool:
+    """True if samples, known to the root of rounding, have as many independent columns."""
+    return excitation > least_singular(columns)
 
 
 class RecursiveFit:

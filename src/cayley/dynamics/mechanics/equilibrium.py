@@ -32,7 +32,7 @@ from cayley.errors import CayleyError, SignatureError
 from cayley.showing import brief
 
 Nature = Literal["stable", "unstable", "indifferent", "undecided"]
-_FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decide nothing
+_FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decide nothing: higher powers do
 _STEPS = 0.2 * 2.0 ** -np.arange(21.0)[::-1]  # how far flat directions are followed
 _NOISE = 64 * np.finfo(float).eps
 _LEFT = 8.0  # times the gradient at the equilibrium: so much of a slope may come from its place, which is not exact

@@ -26,8 +26,8 @@ from cayley.model.tree import Tree
 def drive_forces(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Forces (nv) that the included drives need by themselves at the state (`q`, `qd`) and the acceleration `qdd`.
 
-    A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs
-    nothing by itself, though any force up to its dry friction would leave it there."""
+    In a joint at rest that is to accelerate, dry friction acts against the motion that begins. A joint that stays at
+    rest needs no force, though any force up to its dry friction would leave it there."""
     coulomb = coulomb_frictions(tree)
     beginning = where(rubbing(coulomb), coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
     return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + passive_forces(tree, q, qd) + beginning

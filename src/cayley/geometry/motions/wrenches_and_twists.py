@@ -53,7 +53,7 @@ wrench_transform = formula(
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
 def transform_twist(T_ab: Array, twist_b: Array) -> Array:
-    """The twist (v; w) of b, in its axes and at its origin, in those of a: (R v + p x R w; R w). [m/s, rad/s]
+    """The twist (v; w) in the axes and at the origin of a, from that of b: (R v + p x R w; R w). [m/s, rad/s]
 
     >>> transform_twist([[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 0, 0, 0, 0, 1])
     array([ 0., -1.,  0.,  0.,  0.,  1.])
@@ -65,7 +65,7 @@ def transform_twist(T_ab: Array, twist_b: Array) -> Array:
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
 def transform_wrench(T_ab: Array, wrench_b: Array) -> Array:
-    """The wrench (f; m) of b, in its axes and about its origin, in those of a: (R f; R m + p x R f). [N, N m]
+    """The wrench (f; m) in the axes and about the origin of a, from that of b: (R f; R m + p x R f). [N, N m]
 
     Yamamoto (2.5), (2.6).
 

@@ -39,7 +39,7 @@ from cayley.geometry.tensors.cross import hat, vee
 
 THINNEST = 1e-8
 """A set whose second extent is below this part of its first is a line (float32: 3e-4): half of the digits would be
-lost."""
+lost. Smaller than the tolerance of ranks, because points are given, and the solution loses their digits once only."""
 
 
 def _thinnest(points: ArrayLike) -> float:

@@ -18,6 +18,7 @@ from cayley.compiler.algebras.interpret import NUMPY, SYMPY, interpret
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.signature import Signature
+from cayley.compiler.solving.rounding import least_singular, relative_rank
 from cayley.compiler.tracing.simplify import simplify
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Text
@@ -28,7 +29,7 @@ from cayley.geometry.vector_fields.brackets import bracket_terms, vector_field
 if TYPE_CHECKING:
     import sympy
 
-TOLERANCE = 1e-9
+TOLERANCE = least_singular(4)  # as of all functions, of about so many fields
 _SIMPLE = 10**6  # denominators of fractions that are taken for what is meant
 _ROUNDING = 1e-15  # relative
 _SPREAD = 0.7  # of states that have nothing special about them, about those given
@@ -65,8 +66,7 @@ def sampled_rank(columns: Array, scales: Array, tolerance: float) -> int:
     """The rank of columns (n, m), of which those not above `tolerance` times their scales (m) are zero."""
     sizes = np.linalg.norm(columns, axis=0)
     seen = columns[:, sizes > tolerance * scales] / sizes[sizes > tolerance * scales]
-    values = np.linalg.svd(seen, compute_uv=False)
-    return int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
+    return int(relative_rank(seen, tolerance=tolerance))
 
 
 def exact_rank(columns: sympy.Matrix) -> int:

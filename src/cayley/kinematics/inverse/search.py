@@ -343,8 +343,8 @@ def _apart(s: PoseSearch, q: Array, targets: Array) -> tuple[Array, Array]:
 
 
 def first_of_each(places: Array, apart: float) -> tuple[Array, Array]:
-    """Of points (n, k), in their order, those that are `apart` from all before them in some entry, by their numbers
-    (m); and how many points each of them stands for (m), itself among them.
+    """The numbers (m) of the points (n, k) that differ from all earlier ones by more than `apart` in some entry, and
+    how many points each of them represents (m), itself included.
 
     >>> first_of_each(np.array([[0.0, 1.0], [2.0, 1.0], [0.0, 1.0]]), 1e-6)
     (array([0, 1]), array([2, 1]))

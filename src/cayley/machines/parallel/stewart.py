@@ -134,8 +134,8 @@ class StewartPlatform:
 
     def dynamics(self, *, platform: Body, cylinder: Body | None = None, piston: Body | None = None,
                  gravity: ArrayLike = (0.0, 0.0, -9.81)) -> StewartDynamics:
-        """Inverse and forward dynamics in the coordinates of the platform. The bodies are those of `tree`; legs
-        that are left out have no mass.
+        """Inverse and forward dynamics in the coordinates of the platform. The bodies are given
+        as to `tree`. Legs that are not given have no mass.
 
         >>> angles = np.radians([0, 60, 120, 180, 240, 300])
         >>> ring = lambda radius, at: radius * np.stack([np.cos(at), np.sin(at), 0 * at], axis=1)
@@ -164,9 +164,9 @@ class StewartPlatform:
                                residual.reshape(batch)[()], steps)
 
     def direct_positions(self, lengths: ArrayLike, *, starts: int = 400, seed: int = 0) -> Array:
-        """All poses (m, 4, 4) that were found for one set of lengths (6), at most 40 of a machine that its legs hold:
-        by rounds of random starts, until one brings no new pose, or all 40 are known. A search proves nothing about
-        what it has not found; more starts may find more.
+        """All poses (m, 4, 4) that were found for one set of lengths (6). A machine that its legs hold has at most 40.
+        Rounds of random starts are tried until one finds no new pose, or all 40 are known. The search may miss poses;
+        more starts may find more.
 
         Sorted by height, then by the other coordinates. Mirror images about a planar base are both there."""
         wanted = np.asarray(lengths, dtype=float)

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.definite import are_definite
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.errors import (
     ConventionError,
@@ -248,7 +249,7 @@ class PlanarBiped:
         generic = np.array([0.0, 1.0, 0.1, 0.5, -0.3, -0.4, -0.9])
         units = np.array([1.0, 1.0, *[self._leg] * 5])
         M = equations.inertia(self, posture_of_angles(generic)) / np.outer(units, units)
-        if np.linalg.eigvalsh(M)[0] < 1e-12 * self.mass:
+        if not are_definite(M):
             raise SingularityError("links of the biped have no inertia: its accelerations do not follow from forces. "
                                    "Give the motion of the legs, as in `flight`, `first_support` and `gait`")
 

@@ -96,13 +96,13 @@ class Constraint(ABC):
         """The rows, of the motions of `frames` and of the `coordinates` with their rates."""
 
     def senses(self, frames: Sequence[FrameMotion]) -> list[Scalar]:
-        """Numbers that are positive where it is kept as it is meant; where it is kept the other way round, an axis
-        pointing back, its rows are zero as well."""
+        """Numbers that are positive where the constraint holds in the intended sense. The rows are also zero in the
+        opposite sense, for example with an axis that points back."""
         return []
 
     def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
-        """A number that is positive where its rows are numbers, and comes down to zero where they no longer are; None
-        if they always are."""
+        """A number that is positive where the rows are defined and falls to zero where they stop being so, or None if
+        they are defined everywhere."""
         return None
 
     def passed(self, frames: Sequence[FrameMotion]) -> Scalar | None:

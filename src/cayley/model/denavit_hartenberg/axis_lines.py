@@ -119,8 +119,8 @@ def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: Ar
     4) is the pose of the tool at zero. `sense` says where x_i points for axes that are not parallel: "feet", from axis
     i to axis i+1, so that a >= 0; "cross", along z_i x z_(i+1), so that 0 < alpha < pi and `a` may be negative
     (Yamamoto, step 4). `x_hints`, one vector or None for each x_1 to x_(n-1), overrule it in sign, and choose x for
-    coincident axes. Axes that are so nearly parallel that their feet lie further away than rounding allows, or whose
-    sine is up to `tolerance` if it is given, are taken as parallel; `residual` says what this costs.
+    coincident axes. Axes count as parallel if they are so nearly parallel that rounding would move the feet of
+    their common normal too far, or if their sine is at most `tolerance`. `residual` is the error that this makes.
 
     >>> elbow = [AxisLine([0, 0, 0], [0, 0, 1]), AxisLine([0, 0, 0.4], [0, -1, 0]), AxisLine([0.5, 0, 0.4], [0, -1, 0])]
     >>> print(assign_frames(elbow, convention="modified", base=np.eye(4)).report())

@@ -32,7 +32,7 @@ _LONGEST = 4096
 
 
 class FileSearch:
-    """Finds the files that a model names, and counts what of them is read; one that is `trusted` may name any file."""
+    """Finds the files that a model names and counts how much of them is read. A `trusted` model may name any file."""
 
     def __init__(self, model: Path, *, trusted: bool = False) -> None:
         self.model = model.absolute()

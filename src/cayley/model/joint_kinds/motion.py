@@ -321,7 +321,7 @@ class JointKind:
 
     @property
     def mark(self) -> Mark | None:
-        """How it is drawn; None for joints that are not."""
+        """The shape of the joint in drawings, or None if it is not drawn."""
         return None if not self.nv or self.free else Mark("ball", "ball", (MarkAxis(Z, False),))
 
 

@@ -199,7 +199,7 @@ def _line_rows(lines: Sequence[ArrayLike], origin: Array, scale: float, pivot: s
     if len(scaled) < 2:
         return rows
     normals = np.array(scaled)[:, :2]
-    if len(scaled) > 2 or abs(np.linalg.det(normals)) < _FINITE:
+    if len(scaled) > 2 or rank_of(normals) < 2:
         raise SignatureError(f"the {pivot} pivot is on one line, or on two that cross; {len(scaled)} lines were given")
     x, y = np.linalg.solve(normals, np.array(scaled)[:, 2])
     i, j = (1, 2) if pivot == "fixed" else (3, 4)

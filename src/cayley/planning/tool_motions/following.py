@@ -90,8 +90,8 @@ class FollowedPath:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """The reasons against this path, in sentences: a posture that is lost, postures that are almost singular,
-        joints beyond their limits; nothing if all is well."""
+        """The problems of this path, in sentences: a posture that is lost, postures that are almost singular, joints
+        beyond their limits. Empty if there are none."""
         reached = self.posture.reached
         said = []
         if self.posture.reason:

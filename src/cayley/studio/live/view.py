@@ -26,6 +26,8 @@ from cayley.studio.live.server import HOST, started, stopped
 from cayley.studio.live.worker import Worker
 
 if TYPE_CHECKING:
+    from viser import ClientHandle
+
     from cayley.mechanism import Mechanism
     from cayley.studio.live.server import StudioServer
 
@@ -252,6 +254,8 @@ _FOV = 0.7  # [rad]
 _CELLS = 4  # of the floor, in the size of the robots
 _SLANT = np.array([0.8, -1.0, 0.55])  # towards the eye
 _FARTHER = 0.92
+_PHONE = 576  # [px]: on a narrower page the panel covers the lower part,
+_FREE = 0.4  # and leaves this part of the height free
 
 
 class Ground:
@@ -260,6 +264,7 @@ class Ground:
     def __init__(self, server: StudioServer) -> None:
         self._server = server
         self.height = 0.0
+        server.on_client_connect(self._make_room)
 
     def fit(self, robots: Sequence[Robot]) -> None:
         """Make room for robots, and for where they get to."""
@@ -292,6 +297,17 @@ class Ground:
         camera.position = center + towards * (_FARTHER * size / (2 * np.tan(_FOV / 2)) + 0.15 * size)
         camera.near = 0.002 * size
         camera.far = 200.0 * size
+
+    def _make_room(self, client: ClientHandle) -> None:
+        """On a phone, show the robots above the panel."""
+        begun = self._server.initial_camera
+        if client.camera.image_width < _PHONE:
+            away = (np.asarray(begun.position) - begun.look_at) / _FREE
+            size = float(np.linalg.norm(away))
+            up = np.array([0.0, 0.0, 1.0]) - away[2] / size**2 * away
+            center = begun.look_at - (1.0 - _FREE) * size * np.tan(_FOV / 2) * up / np.linalg.norm(up)
+            client.camera.position = center + away
+            client.camera.look_at = center
 
 
 _PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="

@@ -323,14 +323,11 @@ class Watching:
         """The values of the guards after jumps, and their sides. One that has just fired, and is still as near to zero
         as it was found, is on the side to which it moves; one that is at zero and did not cross stays where it was."""
         values, slopes = self.guards.values_and_slopes(flow, state)
-        touching = []
-        waiting = []
-        for k in range(len(self.guards)):
-            nearness = 2.0 * np.maximum(np.abs(memory.at_low[k]), np.abs(interval.g[k]))
-            touching.append(np.logical_or(np.logical_and(fired[k], np.abs(values[k]) <= nearness), values[k] == 0.0))
-            waiting.append(np.logical_and(np.logical_not(fired[k]),
-                                          np.logical_and(values[k] == 0.0, interval.g[k] == 0.0)))
-        return values, where(np.stack(waiting), memory.sides, side_of(values, slopes, np.stack(touching)))
+        nearness = 2.0 * np.maximum(np.abs(memory.at_low), np.abs(interval.g))
+        is_zero = values == 0.0
+        touching = np.logical_or(np.logical_and(np.stack(fired), np.abs(values) <= nearness), is_zero)
+        waiting = np.logical_and(np.logical_not(np.stack(fired)), np.logical_and(is_zero, interval.g == 0.0))
+        return values, where(waiting, memory.sides, side_of(values, slopes, touching))
 
     def _going_on(self, memory: Memory, interval: Interval, x: State, given: Mapping[str, Array]) -> Memory:
         """The next trial of a search: where the chord is zero, or halfway."""
@@ -362,11 +359,7 @@ class Watching:
     def _aimed(self, x: State, sides: Array, low: Scalar, high: Scalar, at_low: Array, at_high: Array, weight: Scalar,
                moved_high: Scalar) -> Scalar:
         """The earliest of the zeros of the chords of those guards that have crossed at `high`."""
-        earliest = high
-        crossed = self.guards.crossed(x, sides, at_high)
-        for k in range(len(self.guards)):
-            before = np.abs(at_low[k]) * where(moved_high, weight, 1.0)
-            beyond = np.abs(at_high[k]) * where(moved_high, 1.0, weight)
-            chord = low + (high - low) * (before / (before + beyond))
-            earliest = where(crossed[k], np.minimum(earliest, chord), earliest)
-        return earliest
+        before = np.abs(at_low) * where(moved_high, weight, 1.0)
+        beyond = np.abs(at_high) * where(moved_high, 1.0, weight)
+        chords = low + (high - low) * (before / (before + beyond))
+        return reduce(np.minimum, where(np.stack(self.guards.crossed(x, sides, at_high)), chords, high), high)

@@ -152,8 +152,9 @@ class Rollout:
 
         `running` is a kernel of one number, summed over all kept states but the last; `terminal` is one of the last.
         Their inputs are named as the blocks of the state, the inputs and the parameters are, `t`, or `work`. `by`:
-        names of blocks of the first state, inputs and parameters; all of them, if left out. A derivative has the shape
-        of what it is by; where that was broadcast over a batch, it is the sum. All else as in a call.
+        names of blocks of the first state, inputs and parameters; all of them, if left out. Each derivative has
+        the shape of its variable, and is summed over a batch to which the variable was broadcast. All else is as in a
+        call.
 
         >>> from cayley.systems import System
         >>> decay = System("decay", state={"x": ""}, parameters={"k": 2.0}, derivative=lambda t, x, u, p: -p.k * x.x)
@@ -172,7 +173,7 @@ class Rollout:
         """The derivatives of the sum of all kept states, each number times its weight: reverse mode, as `gradient`.
 
         `weights`: (..., samples + 1, *shape) for blocks, by name, and (..., samples + 1) for `work`. Each derivative
-        has the shape of what it is by; where that was broadcast, it is the sum."""
+        has the shape of its variable, and is summed over a batch to which the variable was broadcast."""
         state, weights = _with_last(state, weights, "weights")
         derivatives, run = self.differentiated(
             self._run(state, named, inputs, parameters, step, steps, every, start, threads))

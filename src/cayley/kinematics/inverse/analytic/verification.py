@@ -45,7 +45,7 @@ _NEWTON_STEPS = 6
 _TURNING = 1e-3  # a joint this much slower than another turns back
 _PATH_STEPS = 5
 _ON_PATH = 1e-10  # residual along a continuum
-_CUTS = (1e-10, 1e-8, 1e-6, 1e-4)  # of the largest singular value
+_CUTS = (1e-10, 1e-8, 1e-6, 1e-4)  # of the largest singular value: tried in turn, and kept where they help
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ def _follows(arm: DHArm, target: Array, q: Array, way: Array, rows: int) -> bool
 
 MOST = 8  # solutions of any of the families
 _FAR = 1e-3  # a residual above this is no solution, times the size of the arm where that is more than one metre
-_REGULAR = 1e-8  # pivots of J^T J, with lengths measured in the size of the arm
+_REGULAR = 1e-8  # pivots of J^T J, with lengths measured in the size of the arm: smaller ones are solved one by one
 _SPECIAL = 100.0  # times the distance at which special poses begin
 _CLOSING_STEPS = 2
 
