@@ -81,9 +81,9 @@ def rotation_curves() -> Any:
 
 
 def motion() -> Any:
-    """The motion of the tutorial: joints, velocities, torques as shares of their limits, and the way of the tool."""
+    """The motion of the tutorial: joints, velocities, torques as fractions of their limits, and the path of the tool."""
     made = made_by_page("motion_and_control/motion_tutorial.md", "speed")
-    arm, quick, most, way = made["arm"], made["quick"], made["most"], made["way"]
+    arm, quick, most, path = made["arm"], made["quick"], made["most"], made["path"]
     t = np.linspace(0.0, quick.duration, 401)
     q, qd, qdd = quick(t)
     figure = plt.figure(figsize=(12, 6.2), layout="constrained")
@@ -105,7 +105,7 @@ def motion() -> Any:
     side = figure.add_subplot(grid[:, 1], projection="3d")
     side.view_init(elev=24, azim=-60)
     stick_figure(arm.tree, q[[0, 130, 260, 400]], ax=side, frames=(), labels=False)
-    side.plot(*way.T, color=RED, linewidth=2.0)
+    side.plot(*path.T, color=RED, linewidth=2.0)
     side.scatter(*arm.pose(made["points"], "tool")[:, :3, 3].T, color="#333333", s=18)
     quiet(figure, *panels)
     return figure
