@@ -381,7 +381,8 @@ def test_the_reference_lists_what_users_import_once(site):
     ("Mechanism_kinematics", "pose(q: ArrayLike, frame: str, *, relative_to: str = 'world') -> np.ndarray"),
     ("Mechanism_dynamics", "inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray"),
     ("Mechanism_dynamics", "linearize(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Sensitivities"),
-    ("arm.loops", "close(q: ArrayLike, *"), ("arm.control", "pd(kp: ArrayLike, kd: ArrayLike, *")])
+    ("arm.loops", "close(q: ArrayLike, t: ArrayLike | None = None, *"),
+    ("arm.control", "pd(kp: ArrayLike, kd: ArrayLike, *")])
 def test_the_reference_shows_how_functions_are_called(built, page, call):
     """Kernels with the arrays that they take, functions of groups without the tree that they are given."""
     text = (built[0] / "reference" / f"{page}.html").read_text(encoding="utf-8")
