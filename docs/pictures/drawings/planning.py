@@ -81,7 +81,7 @@ def rotation_curves() -> Any:
 
 
 def motion() -> Any:
-    """The motion of the tutorial: joints, velocities, torques as fractions of their limits, and the path of the tool."""
+    """The tutorial's motion: joints, velocities, torques as fractions of their limits, and the path of the tool."""
     made = made_by_page("motion_and_control/motion_tutorial.md", "speed")
     arm, quick, most, path = made["arm"], made["quick"], made["most"], made["path"]
     t = np.linspace(0.0, quick.duration, 401)
