@@ -41,7 +41,7 @@ SYMBOLS: dict[str, Symbol] = {
     "u_oi": Symbol("first moment of an augmented link", "cayley.dynamics.inverse.augmented_bodies:AugmentedLink.first"),
     "U_oi": Symbol("first moment of links i to n",
                    "cayley.dynamics.inertia_matrix.composite_bodies_for_trees:composite_bodies"),
-    "F_ci, M_ci": Symbol("force, and moment about the centre of mass, that a link by itself needs",
+    "F_ci, M_ci": Symbol("force, and moment about the centre of mass, for the motion of a single link",
                          "cayley.dynamics.inverse.newton_euler:own_load_about_center"),
     "r_{i,j}": Symbol("from an origin to a centre of mass", "cayley.dynamics.rigid_links.moments:LinkMoments.center"),
     "s_{i,j}": Symbol("from one origin to another", "cayley.dynamics.linearised.nominal:Nominal.between"),

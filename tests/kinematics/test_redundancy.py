@@ -137,7 +137,7 @@ def test_at_and_next_to_singular_configurations(off):
         regular = np.stack([q, Q])
         assert np.isnan(rates(regular, V, start)).any(axis=1).tolist() == [True, False]
     for gain in (-1.0, [1.0, -1e-3], np.nan):
-        with pytest.raises(SignatureError, match="not negative"):
+        with pytest.raises(SignatureError, match="must not be negative"):
             gradient_projection(np.eye(2), V, [1.0, 2.0], gain)
 
 

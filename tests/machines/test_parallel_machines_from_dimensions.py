@@ -40,7 +40,7 @@ def test_the_area_and_the_volume_of_a_delta_are_those_of_its_legs():
     machine = cy.Mechanism(DELTA.tree())
     limits = dict.fromkeys(machine.tree.actuated_joints, np.radians([-70.0, 70.0]))
     start = DELTA.configuration([0.0, 0.0, -0.42], DELTA.inverse_position([0.0, 0.0, -0.42])[0])
-    found = machine.pictures.workspace("tool", start=start, limits=limits)
+    found = machine.pictures.workspace("tool", start=start, limits=limits, samples=100_000)
     assert abs(found.volume - share * np.ptp(corners, axis=0).prod()) < found.uncertainty < 0.15 * found.volume
 
 

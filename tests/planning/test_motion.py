@@ -128,7 +128,7 @@ def test_other_times_other_direction():
 def test_no_time_no_distance_and_samples():
     move = _swing()
     for duration in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(cy.PlanningError, match="a motion takes a time > 0"):
+        with pytest.raises(cy.PlanningError, match="a motion must take a time > 0"):
             move.scaled(duration=duration)
     for part in ((0.5, 0.5), (1.0, 0.9), (0.4, 1.0), (1.0, 2.1)):
         with pytest.raises(cy.PlanningError, match="is not within the motion"):

@@ -70,7 +70,7 @@ def test_values_of_normal_laws():
             assert scaled == pytest.approx(first + own * np.array([-3.0, 4.0]) / 2.5**order, abs=1e-12)
     for wrong in (0.0, -1.0, np.inf, np.nan):
         for law in LAWS:
-            with pytest.raises(PlanningError, match="takes a time > 0"):
+            with pytest.raises(PlanningError, match="must take a time > 0"):
                 point_to_point([0.0], [1.0], law=law, duration=wrong)
 
 

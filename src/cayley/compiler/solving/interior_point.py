@@ -51,7 +51,7 @@ class Program(NamedTuple):
         return symbols(sums)
 
     def pulled(self, z: Array) -> Array:
-        """What the multipliers of sides do to x."""
+        """The forces on x of the multipliers of sides."""
         return times(self.G.T, self.on_rows(self.factor * z)) if len(self.rows) else np.zeros(len(self.q))
 
 
@@ -209,7 +209,7 @@ def start(program: Program) -> Place:
 
 
 class Residuals(NamedTuple):
-    """What is missing at a place: the equations of the embedding, P x, and the sums that decide."""
+    """The residuals at a place: of the equations of the embedding, P x, and the sums that decide."""
 
     right: Right
     tau: Scalar
@@ -219,7 +219,7 @@ class Residuals(NamedTuple):
 
 
 def residuals(program: Program, at: Place) -> Residuals:
-    """What is missing at a place."""
+    """The residuals at a place."""
     Px = times(program.P, at.x)
     x = Px + at.y @ program.A + program.pulled(at.z) + at.tau * program.q
     cost, support = program.q @ at.x, program.b @ at.y + program.side @ at.z

@@ -132,7 +132,7 @@ def _array(name: str, label: str, value: Any) -> Any:  # noqa: ANN401 (None stay
 
 
 class Layout(NamedTuple):
-    """Which equations and sides the rows of G became: those with bounds that are the same are equations after the
+    """The equations and sides that the rows of G became: those with bounds that are the same are equations after the
     given ones."""
 
     equations: int

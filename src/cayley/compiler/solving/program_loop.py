@@ -151,7 +151,7 @@ def is_exact(program: Program, found: Solution) -> Scalar:
 
 
 def with_active(program: Program, found: Solution) -> tuple[list[Scalar], Equations]:
-    """Which sides are active in a solution, and the equations that hold them so."""
+    """The sides that are active in a solution, and the equations that hold them so."""
     active = [z > short for z, short in zip(found.z, program.side - program.across(found.x), strict=True)]
     return active, Equations(program, _only(active, np.full(len(active), 1.0) / program.regular), [])
 

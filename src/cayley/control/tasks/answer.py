@@ -1,4 +1,4 @@
-"""What a whole-body controller has found: outputs by name, and a status in words."""
+"""The answer of a whole-body controller: outputs by name, and a status in words."""
 
 from __future__ import annotations
 

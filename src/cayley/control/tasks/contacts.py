@@ -68,7 +68,7 @@ class Contact(ABC):
         return general_jacobian(tree, q, self.frame, axes="world")[:self.size]
 
     def drift(self, tree: Tree, q: Array, qd: Array) -> Array:
-        """Their acceleration (size) at qdd = 0; a text."""
+        """The acceleration (size) of these rows at qdd = 0; a text."""
         return frame_bias(tree, q, qd, self.frame, axes="world")[:self.size]
 
 

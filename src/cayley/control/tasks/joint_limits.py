@@ -35,8 +35,8 @@ class JointLimits:
 
     @classmethod
     def of(cls, tree: Tree, limits: MotionLimits) -> JointLimits:
-        """Those of the mechanism's positions and the given ones. An error names a limited joint of several coordinates,
-        for which there is no such rule."""
+        """The limits of the mechanism's positions and the given ones. An error names a limited joint of several
+        coordinates, for which there is no such rule."""
         found = limits.resized(tree.nv)
         places: list[int | None] = [None] * tree.nv
         for joint, qs, vs in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):

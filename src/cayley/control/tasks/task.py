@@ -43,7 +43,7 @@ class Task(ABC):
 
     @property
     def subject(self) -> str:
-        """What the task is about, by which it is named if no name is given."""
+        """The subject of the task, by which it is named if no name is given."""
         return self.word
 
     @property

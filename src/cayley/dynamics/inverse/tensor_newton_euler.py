@@ -6,8 +6,8 @@
     J        the Euler tensor of a link about its centre of mass
     rdd      the same of its centre of mass
     F, M     force and moment, about the centre of mass, that move the link
-The loads go inwards as in `luh_walker_paul`: (5.3.8) is (5.2.24). Source: Balafoutis & Patel, Algorithm 5.6,
-(5.3.7)-(5.3.8), spec R-37."""
+    f, eta   force and moment, about the link's origin, that its joint gives it
+Source: Balafoutis & Patel, Algorithm 5.6, (5.3.7)-(5.3.8), spec R-37."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.luh_walker_paul import backward_cycle, passed_on
-from cayley.dynamics.inverse.newton_euler import acceleration_tensor
-from cayley.dynamics.inverse.passes import Base, Recursion, Z, across_z
+from cayley.dynamics.inverse.newton_euler import JointLoad, acceleration_tensor
+from cayley.dynamics.inverse.passes import Base, EndLoad, Recursion, Z, across_z
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
@@ -53,6 +52,19 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     F = m * rdd  # (5.3.7f)
     M = euler_torque(Om, J)  # (5.3.7g) (5.3.7h)
     return LinkState(w, wd, Om, sdd, F, M)
+
+
+def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> JointLoad:
+    f = outer.force + state.F  # (5.3.8a)
+    eta = state.M + np.cross(outer.at, outer.force) + np.cross(link.moments.center, state.F) + outer.moment  # (5.3.8b)
+    return JointLoad(f, eta)
+
+
+def passed_on(link: Link, state: LinkState, load: JointLoad, q: Array) -> EndLoad:
+    """The load of a joint in the axes of the link before it."""
+    f = link.inwards(load.f, q)  # (5.3.8a)
+    eta = link.inwards(load.n, q)  # (5.3.8b)
+    return EndLoad(f, eta, link.offset(q))
 
 
 def euler_torque(Om: Array, J: Array) -> Array:
