@@ -28,7 +28,8 @@ CONTROL = """(name => { const labels = [...document.querySelectorAll('label[for]
   return label && document.getElementById(label.htmlFor); })"""
 CHROMIUM = WEBGL
 FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
-IGNORED = ("THREE.Clock", "GPU stall due to ReadPixels")  # of three.js and of swiftshader
+# Of three.js, of swiftshader, and of viser, which tries again where a busy machine was slow to answer.
+IGNORED = ("THREE.Clock", "GPU stall due to ReadPixels", "WebSocket is closed before the connection is established")
 
 
 @pytest.fixture(scope="module")
