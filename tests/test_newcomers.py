@@ -85,6 +85,7 @@ def test_the_student(prompt):
     for theirs, ours in (("fkine", r"arm\.pose"), ("plot", r"arm\.draw"), ("rnea", r"arm\.inverse_dynamics")):
         prompt.shows(f"planar.{theirs}(np.zeros(2))", ours)
     prompt.shows("planar.figure", r"`plt\.show\(\)` opens")
+    prompt.shows('planar.report("arm.html")', r'`\.save\("arm\.html"\)` writes it', r"It is called report\(")
 
 
 def test_the_control_engineer(prompt, tmp_path):

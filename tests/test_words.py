@@ -31,6 +31,8 @@ LEADS_TO = {
     "ikine_LM": "arm.inverse_kinematics(", "qlim": "arm.lower", "inertia": "arm.inertia_matrix(",
     "accel": "forward_dyn", "buildModelFromUrdf": "`cy.load(path)` here", "from_xml_path": "`cy.load(path)` here",
     "buildReducedModel": "`arm.locked(joint_name, q)` here", "SE3": "a (4, 4) array", "log6": "twist_from_pose(X)",
+    "mj_forward": "arm.forward_dynamics(", "computeGeneralizedGravity": "`arm.gravity_forces(q)` here",
+    "jit": "cy.kernel(", "from_urdf": "cy.load(", "MultibodyPlant": " docs/robots/loading.md", "links": "`arm.bodies`",
     "neutral_configuration": "`arm.neutral`", "zero_configuration": "`arm.neutral`", "fext": "with_inputs(wrenches="}
 
 

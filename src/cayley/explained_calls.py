@@ -112,7 +112,8 @@ def explanation(function: Callable[..., Any], given: Sequence[object], named: Ma
     if unknown:
         return f"{name} has no argument {unknown[0]!r}{meant(unknown[0], known)} {how}"
     if count > len(by_place) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        return f"{name} takes {len(by_place)} positional arguments, not {count}: give the others by keyword. {how}"
+        advice = ("" if by_place else what_it_is_here(name)) or ": give the others by keyword"
+        return f"{name} takes {len(by_place)} positional arguments, not {count}{advice}. {how}"
     if missing:
         return f"{needs(name, missing)}. {how}"
     return f"{name} is given {twice[0]!r} twice, by position and by keyword. {how}" if twice else ""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table as RichTable
 
-_ROUNDING = 1e-12  # beside the largest number of a row
+_ROUNDING = 1e-7  # beside the largest number of a row
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
                 # revolute, prismatic
                 "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}
@@ -291,7 +291,7 @@ def _loops(tree: Tree) -> TextTable:
 
 
 def _words(values: Iterable[float]) -> str:
-    """Numbers in words, without what rounding leaves of zeros."""
+    """Numbers in words, without what rounding leaves of zeros, here or in the program that wrote a file."""
     given = np.asarray(tuple(values), dtype=float)
     least = _ROUNDING * np.abs(given[np.isfinite(given)]).max(initial=0.0)
     return " ".join(f"{value + 0.0 if abs(value) > least else 0.0:.4g}" for value in given)

@@ -41,7 +41,8 @@ def compared(arm: Mechanism) -> Comparison:
 def counts_section(arm: Mechanism, comparison: Comparison) -> str:
     """Operation counts of each method for this robot, beside published and measured ones of arms as long."""
     refused = [row for row in comparison.rows if row.operations is None]
-    note = f'<p class="note">{len(refused)} methods do not apply: {escape(refused[0].refused)}.</p>' if refused else ""
+    note = (f'<p class="note">Some methods do not apply ({len(refused)}), as {escape(refused[0].method)}: '
+            f"{escape(refused[0].refused)}.</p>" if refused else "")
     if not _is_arm(arm):
         words = "<p>The published tables are for serial arms of two or more joints, which this mechanism is not.</p>"
         return f"{words}{_own_counts(arm, comparison)}{note}"

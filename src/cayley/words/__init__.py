@@ -11,6 +11,7 @@ import re
 from functools import cache
 from inspect import cleandoc, getattr_static
 from pathlib import Path
+from posixpath import normpath
 from typing import NamedTuple, TypeVar
 
 LIBRARIES = {
@@ -22,7 +23,7 @@ _HERE = Path(__file__).parent
 _OURS = re.compile(r"`arm\.((?:\w+\.)?\w+)")
 _THEIRS = re.compile(r"(?:^|[;(=\[] *)(?!np\.)(?:[A-Za-z]\w*\.)+(\w{3,})")  # pin.rnea, d.qfrc_bias, robot.qlim
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
-_WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}3?")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_' -]{2,}|[A-Z]{2}3?")
 _ARGUMENTS = re.compile(r"\([^()]*\)")
 _LAST = re.compile(r"\.(\w+)$")  # model.nv
 
@@ -117,12 +118,14 @@ def what_it_is_here(name: str) -> str:
     wanted = _plain(name)
     for row in words():
         if any(_plain(word) == wanted for word in row.words):
-            return ": here it is " + _LINK.sub(r"docs/\2", row.here)
+            return ": here it is " + _LINK.sub(lambda link: normpath(f"docs/start/{link[2]}"), row.here)
     rows = [(spoken, call) for library, spoken in LIBRARIES.items() for call in calls(library)]
     for part in (_without_arguments, str):  # calls themselves before what is said in their arguments
-        for spoken, call in rows:
-            if any(_plain(found) == wanted for found in _THEIRS.findall(part(call.theirs))):
-                return f": {name} of {spoken} is `{_counterpart(wanted, call)}` here"
+        named = [(len(names), spoken, call) for spoken, call in rows
+                 if wanted in map(_plain, names := _THEIRS.findall(part(call.theirs)))]
+        if named:  # in a row with few other calls
+            _, spoken, call = min(named, key=lambda row: row[0])
+            return f": {name} of {spoken} is `{_counterpart(wanted, call)}` here"
     return ""
 
 
