@@ -131,14 +131,14 @@ def test_points_that_change_from_call_to_call_share_one_kernel():
 def test_coordinates_and_analytic_jacobian():
     arm = cy.load("puma560")
     q, v = arm.random_configuration(5, seed=2), np.random.default_rng(5).normal(size=(5, 6))
-    J = arm.analytic_jacobian(q, "tool", orientation="zyx moving")
+    J = arm.dexterity.analytic_jacobian(q, "tool", orientation="zyx moving")
     before, after = (arm.coordinates(q + s * v, "tool", orientation="zyx moving") for s in (-1e-6, 1e-6))
     np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v), atol=1e-7)
     target = arm.coordinates(q[0], "tool", orientation="rotation vector")
     np.testing.assert_allclose(target[:3], arm.pose(q[0], "tool")[:3, 3], atol=1e-15)
     planar = cy.load("planar2r")
     with pytest.raises(SingularityError, match="singular for 'tool' in configuration 1 of the batch"):
-        planar.analytic_jacobian([[0.1, 0.0], [np.pi, 0.0]], "tool", orientation="vector-parameter")
+        planar.dexterity.analytic_jacobian([[0.1, 0.0], [np.pi, 0.0]], "tool", orientation="vector-parameter")
 
 
 def test_indices_and_singularities():

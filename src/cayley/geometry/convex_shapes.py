@@ -8,11 +8,11 @@ overlap it is minus the radii, and not a depth."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Self
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import GeometryError, SignatureError
@@ -32,6 +32,10 @@ class ConvexShape:
         """The radius of a sphere about the center that contains it."""
         return float(np.linalg.norm(self.generators, axis=0).sum()) + self.radius
 
+    def moved(self, pose: Array) -> Self:
+        """The shape as seen from a frame in which its own has this pose (4, 4)."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
 class Sphere(ConvexShape):
@@ -41,12 +45,15 @@ class Sphere(ConvexShape):
     center: FieldArray = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _length(self.radius, "sphere"))
-        object.__setattr__(self, "center", _point(self.center))
+        object.__setattr__(self, "radius", length_of(self.radius, "sphere"))
+        object.__setattr__(self, "center", point_of(self.center))
 
     @property
     def generators(self) -> Array:  # type: ignore[override]
         return np.zeros((3, 0))
+
+    def moved(self, pose: Array) -> Self:
+        return replace(self, center=pose[:3, :3] @ self.center + pose[:3, 3])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +65,9 @@ class Capsule(ConvexShape):
     end: FieldArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _length(self.radius, "capsule"))
-        object.__setattr__(self, "start", _point(self.start))
-        object.__setattr__(self, "end", _point(self.end))
+        object.__setattr__(self, "radius", length_of(self.radius, "capsule"))
+        object.__setattr__(self, "start", point_of(self.start))
+        object.__setattr__(self, "end", point_of(self.end))
 
     @property
     def center(self) -> Array:  # type: ignore[override]
@@ -69,6 +76,9 @@ class Capsule(ConvexShape):
     @property
     def generators(self) -> Array:  # type: ignore[override]
         return (self.end - self.start)[:, None] / 2
+
+    def moved(self, pose: Array) -> Self:
+        return replace(self, start=pose[:3, :3] @ self.start + pose[:3, 3], end=pose[:3, :3] @ self.end + pose[:3, 3])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +90,11 @@ class Box(ConvexShape):
     radius = 0.0
 
     def __post_init__(self) -> None:
-        size = _point(self.size)
+        size = point_of(self.size)
         if not (size > 0).all():
             raise GeometryError(f"a box must have three positive sizes, not {size}")
-        pose = np.eye(4) if self.pose is None else np.array(self.pose, dtype=float)
-        if pose.shape != (4, 4) or np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max() > 1e-8:
-            raise GeometryError("a box is in the middle of a pose (4, 4), which this is not")
         object.__setattr__(self, "size", size)
-        object.__setattr__(self, "pose", pose)
+        object.__setattr__(self, "pose", rigid_pose(self.pose, "a box is in the middle of"))
 
     @property
     def center(self) -> Array:  # type: ignore[override]
@@ -96,6 +103,9 @@ class Box(ConvexShape):
     @property
     def generators(self) -> Array:  # type: ignore[override]
         return self.pose[:3, :3] * (self.size / 2)
+
+    def moved(self, pose: Array) -> Self:
+        return replace(self, pose=pose @ self.pose)
 
 
 def distance(one: ConvexShape, other: ConvexShape, pose: ArrayLike | None = None,
@@ -157,18 +167,29 @@ def _by_faces(c: Array, G: Array) -> Array:
 
 
 def _bounded(c: Array, G: Array) -> float:
+    from scipy.optimize import lsq_linear  # which takes long to import
     found = lsq_linear(G, -c, bounds=(-1.0, 1.0), method="bvls", tol=1e-14)
     return float(np.linalg.norm(c + G @ found.x))
 
 
-def _point(values: ArrayLike) -> Array:
+def point_of(values: ArrayLike) -> Array:
     given = np.array(values, dtype=float)
     if given.shape != (3,) or not np.isfinite(given).all():
         raise GeometryError(f"a point or size must be three finite numbers, not {given.shape}")
+    given.flags.writeable = False
     return given
 
 
-def _length(value: float, what: str) -> float:
+def rigid_pose(values: ArrayLike | None, what: str) -> Array:
+    """A read-only pose (4, 4), the identity if none is given; `what` begins the sentence of its error."""
+    pose = np.eye(4) if values is None else np.array(values, dtype=float)
+    if pose.shape != (4, 4) or not np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max() <= 1e-8:
+        raise GeometryError(f"{what} a pose (4, 4), which this is not")
+    pose.flags.writeable = False
+    return pose
+
+
+def length_of(value: float, what: str) -> float:
     if not (np.isfinite(value) and value > 0):
         raise GeometryError(f"a {what} must have a positive radius, not {value}")
     return float(value)

@@ -1,6 +1,11 @@
 """The names of `cayley.kinematics`: what a user imports from it, and where each is written."""
 
 from cayley.kinematics.constraints.structure import mobility as mobility
+from cayley.kinematics.contacts.contact_points import ContactPoints as ContactPoints
+from cayley.kinematics.contacts.contact_points import ContactSpot as ContactSpot
+from cayley.kinematics.contacts.contact_points import contact_layout as contact_layout
+from cayley.kinematics.contacts.contact_points import contact_points as contact_points
+from cayley.kinematics.contacts.contact_points import contact_points_kernel as contact_points_kernel
 from cayley.kinematics.forward import (
     Pose as Pose,
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 from cayley.compiler.typing import ArrayLike
+from cayley.geometry.contact_shapes import ContactShape
 from cayley.mechanism import functions
 from cayley.mechanism.data import Data
+from cayley.model.contact_pairs import Ground, PerPair, Shapes
 from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Friction
 from cayley.model.spring_kinds import SpringKind
@@ -115,3 +117,30 @@ class Changes(Data):
         """
         carried = other.tree if isinstance(other, Data) else other
         return type(self)(functions.attached(self.tree, carried, at, pose=pose, motion=motion, prefix=prefix))
+
+    def with_contacts(self, ground: Ground = "plane", *, points: Mapping[str, float] | None = None,
+                      shapes: Mapping[str, Shapes] | None = None, bodies: Iterable[str] | None = None,
+                      obstacles: Mapping[str, ContactShape] | None = None, self_contact: bool = False,
+                      exclude: Iterable[tuple[str, str]] = (), friction: PerPair = 0.7, restitution: PerPair = 0.0,
+                      compliance: PerPair = 0.0) -> Self:
+        """The same mechanism with contacts in the place of those it had: what may touch what. Free bodies and robots on
+        bases of their own that are attached to it touch each other, too.
+
+        ground        "plane" (z = 0 of the root), a pose (4, 4) whose z points out of the ground, a `HalfSpace` or
+                      `HeightField` of `cayley.geometry.contact_shapes`, or None
+        points        spheres of a radius [m] at frames: `{"LF_FOOT": 0.02}`
+        shapes        shapes in bodies or frames, one or several: `{"crate": Box([0.2, 0.2, 0.1])}`
+        obstacles     shapes that are fixed to the root, by names of their own
+        self_contact  whether links of one tree touch each other, but neighbours
+        exclude       pairs of names, of bodies, frames, obstacles or "ground", that do not touch
+        friction      coefficient of Coulomb friction, of all pairs or by names: `{("LF_FOOT", "ground"): 0.4}`, with
+                      0.7 for the others; so are `restitution` (0 to 1) and `compliance` [m/N], 0 for the others
+
+        >>> dog = cy.load("planar2r").with_contacts(points={"tool": 0.05}, friction=0.5)
+        >>> dog.tree.contacts
+        (<contact tool on ground: friction 0.5>,)
+        """
+        return type(self)(functions.with_contacts(
+            self.tree, ground, points=points, shapes=shapes, bodies=bodies, obstacles=obstacles,
+            self_contact=self_contact, exclude=exclude, friction=friction, restitution=restitution,
+            compliance=compliance))

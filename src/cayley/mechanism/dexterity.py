@@ -24,6 +24,24 @@ class Dexterity(Room):
     Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z) along the axes."""
 
     @family("q")
+    def analytic_jacobian(self, frame: str, *, orientation: str, relative_to: str = "world") -> Kernel:
+        """`analytic_jacobian(q, frame, orientation="zyx moving")`: the rates of `coordinates` by the velocities, (...,
+        6 or 7, nv).
+
+        Raises `SingularityError` where the orientation parameters are singular; the kernel's `unchecked` does not
+        check.
+
+        >>> cy.load("planar2r").dexterity.analytic_jacobian([0.0, 0.0], "tool", orientation="quaternion")[6]
+        array([0.5, 0.5])
+        """
+        from cayley.kinematics.jacobians import analytic
+        from cayley.kinematics.orientation import orientation as orientation_named
+        check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to)
+        return frame_kernel(self.tree, analytic.analytic_jacobian,
+                            f"(q)->({3 + orientation_named(orientation).size},v)", frame,
+                            check=check, orientation=orientation, relative_to=relative_to)
+
+    @family("q")
     def manipulability(self, frame: str, *, task: TaskRows, axes: str,
                        characteristic_length: float | None = None) -> Kernel:
         """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see

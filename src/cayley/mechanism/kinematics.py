@@ -143,24 +143,6 @@ class Kinematics(Data):
         return frame_kernel(self.tree, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
-    @family("q")
-    def analytic_jacobian(self, frame: str, *, orientation: str, relative_to: str = "world") -> Kernel:
-        """`analytic_jacobian(q, frame, orientation="zyx moving")`: the rates of `coordinates` by the velocities, (...,
-        6 or 7, nv).
-
-        Raises `SingularityError` where the orientation parameters are singular; the kernel's `unchecked` does not
-        check.
-
-        >>> cy.load("planar2r").analytic_jacobian([0.0, 0.0], "tool", orientation="quaternion")[6]
-        array([0.5, 0.5])
-        """
-        from cayley.kinematics.jacobians import analytic
-        from cayley.kinematics.orientation import orientation as orientation_named
-        check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to)
-        return frame_kernel(self.tree, analytic.analytic_jacobian,
-                            f"(q)->({3 + orientation_named(orientation).size},v)", frame,
-                            check=check, orientation=orientation, relative_to=relative_to)
-
     # Statics
 
     @family("q", "wrench", given=["at"])

@@ -26,7 +26,7 @@ _MOVED = {
              "slip_check switched",
     "configurations": "neutral_within_limits normalized with_mimic_joints",
     "dexterity": "manipulability task_jacobian indices singularity singular_locus greatest_payload "
-                 "joint_forces_that_resist",
+                 "joint_forces_that_resist analytic_jacobian",
     "centroidal": "center_of_mass_jacobian",
     "identification": "linear_model kinetic_energy_regressor potential_energy_regressor force_sensitivity "
                       "fit_linear_model",

@@ -10,6 +10,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnsupportedError, shown
 from cayley.model.constraint_kinds import Constraint
+from cayley.model.contacts import contacts_at, contacts_with_prefix
 from cayley.model.joint_kinds import JointKind
 from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
 from cayley.model.physical_bodies import check_possible
@@ -62,8 +63,10 @@ def _joined(tree: Tree, carried: Tree, roots: Sequence[Body], mounts: Sequence[J
               for each in carried.frames]
     whole = replace(tree, actuated=_both_drives(tree, carried, mounts)).with_parts(
         [*tree.bodies, *roots, *carried.bodies[1:]], [*tree.joints, *mounts, *joints])
+    places = {each.name: (each.name, None) for each in carried.bodies} | {root: (body, place)}
     whole = replace(whole, frames=(*tree.frames, *frames, *origin), named=_both_configurations(tree, carried),
-                    notes=(*tree.notes, *carried.notes))
+                    notes=(*tree.notes, *carried.notes),
+                    contacts=(*tree.contacts, *contacts_at(carried.contacts, places)))
     return whole.with_constraints((*tree.loops, *carried.loops), (*tree.constraints, *carried.constraints))
 
 
@@ -140,6 +143,7 @@ def with_prefix(tree: Tree, prefix: str) -> Tree:
                    frames=tuple(replace(frame, name=prefix + frame.name, body=prefix + frame.body)
                                 for frame in bare.frames),
                    loops=tuple(loops), constraints=tuple(constraints), named=tuple(named),
+                   contacts=contacts_with_prefix(bare.contacts, prefix),
                    actuated=bare.actuated and tuple(prefix + name for name in bare.actuated))
     return made.including(*tree.included)
 

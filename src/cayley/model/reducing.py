@@ -10,6 +10,7 @@ from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
 from cayley.model.configurations import check_configuration
+from cayley.model.contacts import contacts_at, contacts_of
 from cayley.model.masses import rigid_groups
 from cayley.model.motors import ELASTIC, GEARED, REDUCED, has_motor
 from cayley.model.parts import Body, BodyByMoments, Frame, Joint
@@ -36,7 +37,8 @@ def reduced(tree: Tree) -> Tree:
     joints = [_moved(joint, places) for joint in bare.joints if joint.motion.nv]
     made = Tree.of(bare.name, bodies, joints, frames=frames, gravity=bare.gravity, loops=bare.loops,
                    constraints=bare.constraints, actuated=bare.actuated, source=bare.source, notes=bare.notes)
-    return replace(made, named=bare.named, arguments=bare.arguments).including(*tree.included)
+    return replace(made, named=bare.named, arguments=bare.arguments,
+                   contacts=contacts_at(bare.contacts, places)).including(*tree.included)
 
 
 def _places(tree: Tree) -> dict[str, tuple[str, Array]]:
@@ -118,7 +120,7 @@ def subtree(tree: Tree, body: str, q: ArrayLike | None = None) -> Tree:
                    gravity=_felt_gravity(tree, number, q), loops=loops, constraints=constraints,
                    actuated=bare.actuated and [name for name in bare.actuated if name in moving],
                    source=tree.source, notes=tree.notes)
-    made = replace(made, named=tree.named, arguments=tree.arguments)
+    made = replace(made, named=tree.named, arguments=tree.arguments, contacts=contacts_of(bare.contacts, inside))
     return made.including(*[term for term in tree.included if term not in (ELASTIC, REDUCED, GEARED)
                             or any(has_motor(joint, frozenset([term])) for joint in joints)])
 

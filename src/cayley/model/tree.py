@@ -18,6 +18,7 @@ from cayley.errors import ModelError, commands_terminal, did_you_mean, shown
 from cayley.explained_calls import with_explained_calls
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
+from cayley.model.contacts import ContactPair, contacts_of
 from cayley.model.findings import Remark, in_number
 from cayley.model.motors import ELASTIC, GEARED, REDUCED, MotorParts, has_motor, motor_name, motor_parts, rotor_again
 from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, NamedConfiguration, Rotor, frozen
@@ -82,6 +83,7 @@ class Tree(Immutable):
     actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
     named: tuple[NamedConfiguration, ...] = ()  # configurations that have names
     arguments: tuple[tuple[str, str], ...] = ()  # by name, those that the macros of its source were expanded with
+    contacts: tuple[ContactPair, ...] = ()  # what may touch what
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
@@ -399,9 +401,11 @@ class Tree(Immutable):
                        [joint for joint in joints if joint.name not in added.joints],
                        frames=bare.frames, gravity=self.gravity, loops=bare.loops, constraints=bare.constraints,
                        actuated=bare.actuated, source=self.source, notes=self.notes)
-        made = replace(made, named=self.named, arguments=self.arguments).including(*self.included)
+        contacts = contacts_of(bare.contacts, [body.name for body in made.bodies])
+        made = replace(made, named=self.named, arguments=self.arguments, contacts=contacts).including(*self.included)
         return made if bare is self else replace(made, frames=self.frames, loops=self.loops,
-                                                 constraints=self.constraints)
+                                                 constraints=self.constraints,
+                                                 contacts=contacts_of(self.contacts, made.body_names))
 
     def without_motors(self) -> Tree:
         """Mechanism without the motors that elastic and geared drives add to it, and nothing included; the
@@ -418,7 +422,8 @@ class Tree(Immutable):
         bare = replace(
             self, bodies=tuple(body for body in self.bodies if body.name not in added.bodies),
             joints=tuple(self._with_rotor(joint) for joint in self.bare_joints), included=frozenset(),
-            frames=tuple(frame for frame in self.frames if frame.body not in added.bodies), actuated=None)
+            frames=tuple(frame for frame in self.frames if frame.body not in added.bodies), actuated=None,
+            contacts=contacts_of(self.contacts, [name for name in self.body_names if name not in added.bodies]))
         by_name = {*bare.frame_names, *bare.joint_names}
         bare = replace(bare, loops=tuple(each for each in self.loops if by_name.issuperset(each.frames)),
                        constraints=tuple(each for each in self.constraints

@@ -105,3 +105,4 @@ from cayley.model.reducing import reduced as reduced
 from cayley.model.reducing import subtree as subtree
 from cayley.model.report import report as report
 from cayley.shapes import shapes_of as shapes_of
+from cayley.shapes.contacts import with_contacts as with_contacts

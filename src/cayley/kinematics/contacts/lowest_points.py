@@ -1,0 +1,96 @@
+"""Points of a shape that can touch a plane below it: balls whose lowest point is the shape's, one text a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array
+from cayley.geometry.contact_shapes import ConvexHull, Cylinder
+from cayley.geometry.convex_shapes import Box, Capsule, Sphere
+from cayley.geometry.pose import Pose
+from cayley.kinematics.contacts.spot import axes_about
+
+_UPRIGHT = 1e-6  # sine of the tilt below which a cylinder stands on points of its own
+_ASKEW = np.deg2rad(17.0)
+_SPREAD = 1e-4  # so much the directions in which vertices of a hull are looked for are inclined
+
+
+class Lowest(NamedTuple):
+    """The `size` of a kind of shapes, how many points it has; the text `points(shape, pose, up)` of their places (3) in
+    the root's frame, and whether they are centres of balls of the shape's radius."""
+
+    size: int
+    points: Callable[[Any, Pose, Array], list[Array]]
+    is_round: bool = False
+
+
+def of_sphere(shape: Sphere, pose: Pose, up: Array) -> list[Array]:
+    """The centre of a sphere."""
+    return [pose.R @ shape.center + pose.p]
+
+
+def of_capsule(shape: Capsule, pose: Pose, up: Array) -> list[Array]:
+    """The centres of both ends of a capsule."""
+    return [pose.R @ shape.start + pose.p, pose.R @ shape.end + pose.p]
+
+
+def of_box(shape: Box, pose: Pose, up: Array) -> list[Array]:
+    """The corners of the face of a box that is lowest: the edges across it fall more than those along it, so that the
+    three lowest corners are among these four."""
+    edges = [pose.R @ edge for edge in shape.generators.T]
+    falls = [up @ edge for edge in edges]
+    sizes = [np.abs(fall) for fall in falls]
+    is_x = (sizes[0] >= sizes[1]) & (sizes[0] >= sizes[2])
+    is_y = sizes[1] >= sizes[2]
+
+    def chosen(x: Array, y: Array, z: Array) -> Array:
+        return where(is_x, x, where(is_y, y, z))
+
+    across = chosen(*edges) * where(chosen(*falls) > 0.0, -1.0, 1.0)
+    along, beside = chosen(edges[1], edges[2], edges[0]), chosen(edges[2], edges[0], edges[1])
+    middle = pose.R @ shape.center + pose.p + across
+    return [middle + along + beside, middle + along - beside, middle - along + beside, middle - along - beside]
+
+
+def of_cylinder(shape: Cylinder, pose: Pose, up: Array) -> list[Array]:
+    """The lowest points of both rims of a cylinder, and two more of the lower rim, a third of a turn apart: it stands
+    on three and lies on two. Upright it keeps to points of its own rather than to those that rounding makes lowest."""
+    start, end = pose.R @ shape.start + pose.p, pose.R @ shape.end + pose.p
+    axis = (shape.end - shape.start) / np.linalg.norm(shape.end - shape.start)
+    own = axes_about(axis)[0]
+    a = pose.R @ axis
+    tilt = up @ a
+    down = tilt * a - up + _UPRIGHT * (pose.R @ own)
+    down = shape.radius * down / np.sqrt(np.maximum(down @ down, 1e-30))
+    aside = (0.5 * np.sqrt(3.0)) * np.cross(a, down)
+    lower = where(tilt > 0.0, start, end)
+    return [start + down, end + down, lower - 0.5 * down + aside, lower - 0.5 * down - aside]
+
+
+def of_hull(shape: ConvexHull, pose: Pose, up: Array) -> list[Array]:
+    """Four vertices of a hull that are lowest, seen along directions that are inclined a little to four sides: of a
+    face that lies flat those farthest out. The lowest of all may be missed by 1e-4 of the size of the hull."""
+    below = -(pose.R.T @ up)
+    x, y, _ = axes_about(below)
+    depths, xs, ys = (shape.points @ each for each in (below, x, y))
+    c, s = _SPREAD * np.cos(_ASKEW), _SPREAD * np.sin(_ASKEW)
+    found = [_farthest(shape.points, depths + u * xs + v * ys) for u, v in ((c, s), (-s, c), (-c, -s), (s, -c))]
+    return [pose.R @ point + pose.p for point in found]
+
+
+def _farthest(points: Array, heights: Array) -> Array:
+    """The point (3) that has the greatest height."""
+    best, found = heights[0], points[0]
+    for point, height in zip(points[1:], heights[1:], strict=True):
+        further = height > best
+        best, found = where(further, height, best), where(further, point, found)
+    return found
+
+
+LOWEST: dict[type, Lowest] = {
+    Sphere: Lowest(1, of_sphere, is_round=True), Capsule: Lowest(2, of_capsule, is_round=True), Box: Lowest(4, of_box),
+    Cylinder: Lowest(4, of_cylinder), ConvexHull: Lowest(4, of_hull)}

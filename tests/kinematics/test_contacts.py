@@ -1,0 +1,214 @@
+"""Contact points: against closed forms and brute force on planes, and against MuJoCo and coal between shapes."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import cayley as cy
+from cayley.geometry.contact_shapes import ConvexHull, Cylinder
+from cayley.geometry.convex_shapes import Box, Capsule, Sphere
+from cayley.kinematics import contact_layout, contact_points, contact_points_kernel
+from cayley.kinematics.contacts.spot import axes_about
+from cayley.model.joint_kinds import Floating
+from cayley.model.parts import Body, Joint
+
+
+def pose(rng, spread=0.3):
+    made = np.eye(4)
+    made[:3, :3] = Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix()
+    made[:3, 3] = spread * rng.normal(size=3)
+    return made
+
+
+def q_of(*poses):
+    return np.concatenate([[*p[:3, 3], *np.roll(Rotation.from_matrix(p[:3, :3]).as_quat(), 1)] for p in poses])
+
+
+def free(count):
+    bodies = [Body("world", 0.0), *[Body(f"b{k}", 1.0, (0, 0, 0), np.eye(3)) for k in range(count)]]
+    return cy.Mechanism.of("free bodies", bodies, [Joint(f"j{k}", "world", f"b{k}", Floating()) for k in range(count)])
+
+
+def cloud(rng, n=20):
+    return rng.uniform(-1, 1, size=(n, 3)) * [0.2, 0.15, 0.1]
+
+
+SHAPES = {
+    "sphere": lambda rng: Sphere(0.1, [0.05, 0, 0.02]),
+    "capsule": lambda rng: Capsule(0.05, [-0.2, 0.1, 0], [0.2, 0, 0.1]),
+    "box": lambda rng: Box(rng.uniform(0.05, 0.4, 3), pose(rng, 0.1)),
+    "cylinder": lambda rng: Cylinder(0.1, [0, 0.1, -0.2], [0.1, 0, 0.15]),
+    "hull": lambda rng: ConvexHull(cloud(rng)),
+}
+
+
+def surface(shape, n=400):
+    """Points (m, 3) of a shape on which its lowest point is."""
+    if isinstance(shape, ConvexHull):
+        return shape.points
+    if isinstance(shape, Box):
+        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).T.reshape(-1, 3)
+        return shape.center + signs @ shape.generators.T
+    raise AssertionError
+
+
+def least_height(shape, p, up, origin):
+    """The signed height of the lowest point, in closed form."""
+    R, o = p[:3, :3], p[:3, 3]
+    if isinstance(shape, Sphere):
+        return up @ (R @ shape.center + o - origin) - shape.radius
+    if isinstance(shape, Capsule | Cylinder):
+        low = min(up @ (R @ end + o - origin) for end in (shape.start, shape.end))
+        a = R @ (shape.end - shape.start)
+        reach = 1.0 if isinstance(shape, Capsule) else np.sqrt(1 - (up @ a) ** 2 / (a @ a))
+        return low - shape.radius * reach
+    return (surface(shape) @ R.T @ up + up @ (o - origin)).min()
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("sloping", [False, True])
+def test_shapes_on_planes_against_closed_forms(kind, sloping):
+    rng = np.random.default_rng(3)
+    slope = pose(rng) if sloping else np.eye(4)
+    up, origin = slope[:3, 2], slope[:3, 3]
+    for _ in range(6):
+        shape = SHAPES[kind](rng)
+        arm = free(1).with_contacts(slope if sloping else "plane", shapes={"b0": shape})
+        kernel = contact_points_kernel(arm.tree)
+        poses = [pose(rng) for _ in range(10)]
+        found = kernel(np.stack([q_of(p) for p in poses]))
+        for k, p in enumerate(poses):
+            least = least_height(shape, p, up, origin)
+            assert found.gap[k].min() == pytest.approx(least, abs=1e-4 if kind == "hull" else 1e-9)
+            assert found.gap[k].min() >= least - 1e-12
+            heights = (found.position[k] - origin) @ up
+            np.testing.assert_allclose(heights, 0.5 * found.gap[k], atol=1e-13)
+            np.testing.assert_allclose(found.axes[k], np.broadcast_to(slope[:3, :3].T, found.axes[k].shape), atol=1e-15)
+            # all are points of the shape
+            on_shape = (found.position[k] + 0.5 * found.gap[k][:, None] * up - p[:3, 3]) @ p[:3, :3]
+            if isinstance(shape, Box | ConvexHull):
+                near = np.linalg.norm(on_shape[:, None] - surface(shape), axis=2).min(axis=1)
+                assert near.max() < 1e-12
+        reference = contact_points(arm.tree, q_of(poses[0]))
+        for one, other in zip(reference, found, strict=True):
+            np.testing.assert_allclose(np.asarray(one, float), other[0], atol=1e-14)
+
+
+def test_axes_on_level_ground_are_constants_and_names_are_told():
+    arm = free(1).with_contacts(shapes={"b0": Box([0.2, 0.3, 0.4])})
+    assert [spot.name for spot in contact_layout(arm.tree)] == [f"b0 on ground {k}" for k in range(1, 5)]
+    seen = []
+
+    @cy.kernel("(7)->()")
+    def gaps(q):
+        found = contact_points(arm.tree, q)
+        seen.append(np.asarray(found.axes))
+        return sum(found.gap)
+
+    gaps(q_of(np.eye(4)))
+    assert seen[0].dtype == float
+    np.testing.assert_array_equal(seen[0], np.broadcast_to(np.eye(3), (4, 3, 3)))
+
+
+def test_a_box_that_lies_flat_has_its_four_corners_in_places_that_rounding_does_not_change():
+    arm = free(1).with_contacts(shapes={"b0": Box([0.2, 0.3, 0.1])})
+    rng = np.random.default_rng(0)
+    p = np.eye(4)
+    p[2, 3] = 0.05
+    at_rest = contact_points(arm.tree, q_of(p)).position
+    assert {tuple(np.sign(x[:2])) for x in at_rest} == {(1, 1), (1, -1), (-1, 1), (-1, -1)}
+    for _ in range(20):
+        p[:3, :3] = Rotation.from_rotvec(1e-6 * rng.normal(size=3)).as_matrix()
+        np.testing.assert_allclose(contact_points(arm.tree, q_of(p)).position, at_rest, atol=1e-6)
+
+
+def test_tangents_are_right_handed_and_change_nowhere_a_wall_floor_or_ceiling_is():
+    rng = np.random.default_rng(0)
+    normals = np.concatenate([rng.normal(size=(200, 3)), np.eye(3), -np.eye(3)])
+    for n in normals / np.linalg.norm(normals, axis=1)[:, None]:
+        R = axes_about(n)
+        np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-14)
+        assert np.linalg.det(R) == pytest.approx(1.0)
+    for n in [*np.eye(3), *-np.eye(3)]:
+        near = n + 1e-9 * rng.normal(size=3)
+        np.testing.assert_allclose(axes_about(near / np.linalg.norm(near)), axes_about(n), atol=1e-8)
+    np.testing.assert_array_equal(axes_about(np.array([0.0, 0.0, 1.0])), np.eye(3))
+
+
+def touching(one, other, poses):
+    """The contact points of two shapes on free bodies at poses [(a, b), ...]."""
+    arm = free(2).with_contacts(None, shapes={"b0": one, "b1": other})
+    q = np.stack([np.concatenate([q_of(a), q_of(b)]) for a, b in poses])
+    return contact_points_kernel(arm.tree)(q)
+
+
+def geom(shape, name):
+    """A body of MJCF with one shape."""
+    def numbers(values):
+        return " ".join(f"{x:.17g}" for x in np.ravel(values))
+
+    mesh = ""
+    if isinstance(shape, Sphere):
+        text = f'type="sphere" size="{shape.radius}" pos="{numbers(shape.center)}"'
+    elif isinstance(shape, Box):
+        quat = np.roll(Rotation.from_matrix(shape.pose[:3, :3]).as_quat(), 1)
+        text = f'type="box" size="{numbers(shape.size / 2)}" pos="{numbers(shape.center)}" quat="{numbers(quat)}"'
+    elif isinstance(shape, ConvexHull):
+        mesh = f'<mesh name="{name}" vertex="{numbers(shape.points)}"/>'
+        text = f'type="mesh" mesh="{name}"'
+    else:
+        kind = type(shape).__name__.lower()
+        text = f'type="{kind}" size="{shape.radius}" fromto="{numbers([shape.start, shape.end])}"'
+    return mesh, f'<body><freejoint/><geom name="{name}" {text}/></body>'
+
+
+def mujoco_distances(one, other, poses):
+    """The signed distance by `mj_geomDistance` for each of the poses."""
+    mujoco = pytest.importorskip("mujoco")
+    parts = [geom(one, "a"), geom(other, "b")]
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option ccd_tolerance="1e-12" ccd_iterations="400"/><asset>{parts[0][0]}{parts[1][0]}</asset>'
+        f'<worldbody>{parts[0][1]}{parts[1][1]}</worldbody></mujoco>')
+    data = mujoco.MjData(model)
+    found = []
+    for a, b in poses:
+        data.qpos[:] = np.concatenate([q_of(a), q_of(b)])
+        mujoco.mj_kinematics(model, data)
+        found.append(mujoco.mj_geomDistance(model, data, 0, 1, 10.0, None))
+    return np.array(found)
+
+
+def check_geometry(found, poses, one, other):
+    """Axes are rotations, and the middle of both surfaces is at half the gap from each."""
+    R = found.axes
+    np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), atol=1e-12)
+    assert (np.linalg.det(R) > 0).all()
+
+
+@pytest.mark.parametrize("kinds", [("sphere", "sphere"), ("sphere", "capsule"), ("capsule", "capsule")])
+@pytest.mark.parametrize("near", [0.0, 0.3])
+def test_round_shapes_against_mujoco(kinds, near):
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        one, other = (SHAPES[kind](rng) for kind in kinds)
+        poses = [(pose(rng), pose(rng, 0.05 + near)) for _ in range(40)]
+        found = touching(one, other, poses)
+        expected = mujoco_distances(one, other, poses)
+        np.testing.assert_allclose(found.gap[:, 0], expected, atol=1e-9)
+        check_geometry(found, poses, one, other)
+
+
+def test_capsules_that_are_parallel_cross_or_are_one():
+    rod = Capsule(0.1, [-1, 0, 0], [1, 0, 0])
+    there = np.eye(4)
+    there[:3, 3] = [0.5, 0.0, 0.3]
+    found = touching(rod, rod, [(np.eye(4), there)])
+    assert found.gap[0, 0] == pytest.approx(0.1, abs=1e-12)
+    np.testing.assert_allclose(found.position[0, 0], [0.25, 0, 0.15], atol=1e-6)  # in the middle of both
+    np.testing.assert_allclose(found.axes[0, 0, 2], [0, 0, 1], atol=1e-12)
+    turned = np.eye(4)
+    turned[:3, :3] = Rotation.from_euler("z", 90, degrees=True).as_matrix()
+    for b in (turned, np.eye(4)):  # crossing, and the same
+        found = touching(rod, rod, [(np.eye(4), b)])
+        assert found.gap[0, 0] == pytest.approx(-0.2, abs=1e-9) and np.isfinite(found.axes).all()
+        assert abs(found.axes[0, 0, 2, 2]) == pytest.approx(1.0)

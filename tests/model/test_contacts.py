@@ -1,0 +1,145 @@
+"""Contacts as data: pairs that are found, what keeps them, and what is refused."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.errors import GeometryError, ModelError
+from cayley.geometry.contact_shapes import MOST_VERTICES, ConvexHull, HalfSpace
+from cayley.geometry.convex_shapes import Box, Capsule, Sphere
+from cayley.kinematics import contact_layout, contact_points
+from cayley.model.digest import digest_of
+from cayley.model.joint_kinds import Floating, Revolute
+from cayley.model.parts import Body, Frame, Joint
+
+FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
+
+
+def chain(links=4):
+    """A floating chain of links [0.2 m] in a world, with a foot."""
+    bodies = [Body("world", 0.0), *[Body(f"link{k}", 1.0, (0.1, 0, 0), 0.01 * np.eye(3)) for k in range(links)]]
+    there = np.eye(4)
+    there[0, 3] = 0.2
+    joints = [Joint("free", "world", "link0", Floating()),
+              *[Joint(f"j{k}", f"link{k - 1}", f"link{k}", Revolute((0.0, 1.0, 0.0)), there) for k in range(1, links)]]
+    return cy.Mechanism.of("chain", bodies, joints, frames=[Frame("foot", f"link{links - 1}", there)])
+
+
+def rods(links=4):
+    return {f"link{k}": Capsule(0.02, [0.03, 0, 0], [0.17, 0, 0]) for k in range(links)}
+
+
+def crate(name="crate", mass=1.0):
+    return Body(name, mass, (0, 0, 0), 0.01 * mass * np.eye(3))
+
+
+def names(arm):
+    return [pair.name for pair in arm.tree.contacts]
+
+
+def test_pairs_are_found_from_the_tree():
+    arm = chain()
+    on_ground = [f"link{k} on ground" for k in range(4)]
+    assert names(arm.with_contacts(shapes=rods())) == on_ground
+    itself = ["link2 on link0", "link3 on link0", "link3 on link1"]
+    assert names(arm.with_contacts(shapes=rods(), self_contact=True)) == on_ground + itself
+    assert names(arm.with_contacts(None, shapes=rods(), self_contact=True)) == itself
+    post = {"post": Sphere(0.1, [1, 0, 0])}
+    assert names(arm.with_contacts(None, points={"foot": 0.02}, obstacles=post)) == ["foot on post"]
+    assert names(arm.with_contacts(shapes={"foot": [Sphere(0.1), Sphere(0.2)]})) == ["foot 1 on ground",
+                                                                                   "foot 2 on ground"]
+    left = arm.with_contacts(shapes=rods(), self_contact=True, exclude=[("link0", "link3"), ("ground", "link1")])
+    assert names(left) == ["link0 on ground", "link2 on ground", "link3 on ground", "link2 on link0", "link3 on link1"]
+
+
+def test_free_bodies_and_other_robots_touch_without_self_contact():
+    arm = chain(2).attached(crate(), at="world", motion=Floating()).attached(
+        chain(2), at="world", prefix="second ")
+    shapes = {**rods(2), "crate": Box([0.1, 0.1, 0.1]), **{f"second {k}": v for k, v in rods(2).items()}}
+    assert set(names(arm.with_contacts(None, shapes=shapes))) == {
+        "crate on link0", "crate on link1", "second link0 on link0", "second link1 on link0", "second link0 on link1",
+        "second link1 on link1", "second link0 on crate", "second link1 on crate"}
+
+
+def test_numbers_of_pairs():
+    arm = chain().with_contacts(points={"foot": 0.02, "link1": 0.02}, friction={("foot", "ground"): 0.3},
+                                restitution=0.5, compliance={("ground", "link1"): 1e-5})
+    assert [(p.friction, p.restitution, p.compliance) for p in arm.tree.contacts] == [(0.7, 0.5, 1e-5), (0.3, 0.5, 0.0)]
+
+
+def test_contacts_stay_through_changes_and_go_with_their_bodies():
+    arm = chain().with_contacts(shapes=rods(), points={"foot": 0.03}, self_contact=True)
+    tree = arm.tree
+    count = len(tree.contacts)
+    for same in (arm.with_gravity([0, 0, -1.0]), arm.with_payload("foot", 1.0), arm.with_frame("eye", "link1"),
+                 arm.locked("j1"), arm.locked("j1").variants.freed("j1"), arm.with_friction("j1", viscous=0.1),
+                 pickle.loads(pickle.dumps(arm)), arm.attached(crate(), at="foot")):
+        assert len(same.tree.contacts) == count
+    assert digest_of(tree) != digest_of(chain().tree)
+    assert digest_of(tree) == digest_of(pickle.loads(pickle.dumps(tree)))
+    assert digest_of(tree) != digest_of(arm.with_contacts(shapes=rods(), points={"foot": 0.03}, self_contact=True,
+                                                         friction=0.6).tree)
+    left = {spot.name for spot in contact_layout(tree)} - {spot.name for spot in contact_layout(
+        arm.locked(["j1", "j2"]).tree)}
+    assert left == {"link2 on link0"}  # which no longer move against each other
+    part = arm.variants.subtree("link1").tree
+    assert {side.body for pair in part.contacts for side in (pair.first, pair.second)} <= {"link1", "link2", "link3"}
+
+
+def test_reduced_attached_and_renamed_mechanisms_touch_where_they_did():
+    arm = chain().with_contacts(shapes=rods(), points={"foot": 0.03}, self_contact=True)
+    q = arm.random_configuration(seed=0)
+    held = arm.locked({"j2": float(q[8])})
+    other = held.variants.reduced()
+    short = np.delete(q, 8)
+    gaps = {spot.name: gap for spot, gap in zip(contact_layout(held.tree), contact_points(held.tree, short).gap,
+                                                strict=True)}
+    again = {spot.name: gap for spot, gap in zip(contact_layout(other.tree), contact_points(other.tree, short).gap,
+                                                 strict=True)}
+    assert set(again) == set(gaps)
+    for name, gap in gaps.items():
+        assert again[name] == pytest.approx(gap, abs=1e-13)
+    raised = np.eye(4)
+    raised[2, 3] = 0.5
+    both = chain(2).attached(arm, at="world", pose=raised, prefix="b ")
+    ground = [pair.first for pair in both.tree.contacts if pair.first.name == "b ground"]
+    assert ground and ground[0].body == "world" and ground[0].shape.pose[2, 3] == 0.5
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({}, "has no shapes that could touch: give spheres at frames"),
+    ({"points": {"fot": 0.1}}, "has no frame or body 'fot': did you mean 'foot'?"),
+    ({"points": {"foot": 0.1}, "friction": -0.1}, "the friction of the contact foot on ground is -0.1: it must be"),
+    ({"points": {"foot": 0.1}, "restitution": 1.5},
+     "of the contact foot on ground is 1.5: it must be a number between 0"),
+    ({"points": {"foot": 0.1}, "compliance": np.nan}, "the compliance of the contact foot on ground is nan"),
+    ({"points": {"foot": 0.1}, "exclude": [("foot", "grund")]},
+     "exclude names 'grund', which may touch nothing: did you mean 'ground'?"),
+    ({"points": {"foot": 0.1}, "exclude": ["foot"]}, "exclude names pairs, [(one, other), ...], not 'foot'"),
+    ({"points": {"foot": 0.1}, "friction": {("foot", "wall"): 0.1}}, "friction names 'wall', which may touch nothing"),
+    ({"points": {"foot": 0.1}, "ground": "floor"}, "the ground of chain is 'floor': it is \"plane\", a pose (4, 4)"),
+    ({"shapes": {"foot": 3.0}}, "'foot' of body 'link3' is 3.0: it must be one of Sphere, Capsule, Box"),
+    ({"shapes": {"crate": Box([1, 1, 1])}}, "body 'crate' of chain may touch others and has no mass, nor has"),
+])
+def test_what_is_wrong_is_named(change, words):
+    arm = chain().attached(crate(mass=0.0), at="world", motion=Floating())
+    with pytest.raises(ModelError, match=re.escape(words)):
+        arm.with_contacts(**change)
+
+
+def test_hulls_keep_few_vertices_and_say_how_much_they_lose():
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(400, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    hull = ConvexHull(points)
+    assert len(hull.points) == MOST_VERTICES and {tuple(p) for p in hull.points} <= {tuple(p) for p in points}
+    from scipy.spatial import ConvexHull as Hull
+    outside = (points @ Hull(hull.points).equations[:, :3].T + Hull(hull.points).equations[:, 3]).max()
+    assert outside <= hull.error + 1e-9 <= 1.05 * outside + 0.01 and hull.error < 0.25
+    with pytest.raises(GeometryError, match="not all of them in one plane"):
+        ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    with pytest.raises(GeometryError, match=re.escape("below z = 0 of a pose (4, 4)")):
+        HalfSpace(2 * np.eye(4))
