@@ -178,6 +178,40 @@ def mujoco_distances(one, other, poses):
     return np.array(found)
 
 
+def coal_shape(shape):
+    """A shape of coal, and its pose."""
+    import coal
+    place = np.eye(4)
+    if isinstance(shape, Sphere):
+        place[:3, 3] = shape.center
+        return coal.Sphere(shape.radius), place
+    if isinstance(shape, Box):
+        return coal.Box(*shape.size), shape.pose
+    if isinstance(shape, ConvexHull):
+        from scipy.spatial import ConvexHull as Hull
+        points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+        points.extend(list(shape.points))
+        triangles.extend([coal.Triangle(*map(int, each)) for each in Hull(shape.points).simplices])
+        return coal.Convex(points, triangles), place
+    way = shape.end - shape.start
+    place[:3, :3] = axes_about(way / np.linalg.norm(way)).T
+    place[:3, 3] = (shape.start + shape.end) / 2
+    return getattr(coal, type(shape).__name__)(shape.radius, np.linalg.norm(way)), place
+
+
+def coal_distances(one, other, poses):
+    """The signed distance by GJK and EPA of coal for each of the poses."""
+    coal = pytest.importorskip("coal")
+    (a, at_a), (b, at_b) = coal_shape(one), coal_shape(other)
+    request = coal.DistanceRequest()
+    request.enable_signed_distance = True
+    request.gjk_tolerance = request.epa_tolerance = 1e-10
+    request.gjk_max_iterations = request.epa_max_iterations = 500
+    places = [[coal.Transform3s(np.array(each[:3, :3]), np.array(each[:3, 3])) for each in (p @ at_a, q @ at_b)]
+              for p, q in poses]
+    return np.array([coal.distance(a, p, b, q, request, coal.DistanceResult()) for p, q in places])
+
+
 def check_geometry(found, poses, one, other):
     """Axes are rotations, and the middle of both surfaces is at half the gap from each."""
     R = found.axes
@@ -212,3 +246,94 @@ def test_capsules_that_are_parallel_cross_or_are_one():
         found = touching(rod, rod, [(np.eye(4), b)])
         assert found.gap[0, 0] == pytest.approx(-0.2, abs=1e-9) and np.isfinite(found.axes).all()
         assert abs(found.axes[0, 0, 2, 2]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kinds", [("box", "sphere"), ("box", "capsule"), ("sphere", "box")])
+@pytest.mark.parametrize("near", [0.0, 0.3])
+def test_balls_and_boxes_against_coal(kinds, near):
+    rng = np.random.default_rng(8)
+    for _ in range(3):
+        one, other = (SHAPES[kind](rng) for kind in kinds)
+        poses = [(pose(rng), pose(rng, 0.05 + near)) for _ in range(60)]
+        found = touching(one, other, poses)
+        expected = coal_distances(one, other, poses)
+        gaps = found.gap.min(axis=1)
+        near_rim = gaps > -0.05 if "capsule" in kinds else np.isfinite(gaps)  # the axis is not in the box
+        np.testing.assert_allclose(gaps[near_rim], expected[near_rim], atol=1e-8)
+        assert near_rim.sum() > 10 and (gaps >= expected - 1e-8).all()
+        check_geometry(found, poses, one, other)
+
+
+def nudged(poses, directions, size):
+    """The same poses, the second ones moved along directions (n, 3)."""
+    moved = [(a, b.copy()) for a, b in poses]
+    for (_, b), d in zip(moved, directions, strict=True):
+        b[:3, 3] += size * d
+    return moved
+
+
+@pytest.mark.parametrize("kinds", [("box", "sphere"), ("box", "capsule"), ("box", "box"), ("capsule", "capsule")])
+def test_gaps_grow_along_the_normal(kinds):
+    rng = np.random.default_rng(9)
+    one, other = (SHAPES[kind](rng) for kind in kinds)
+    poses = [(pose(rng), pose(rng, 0.25)) for _ in range(100)]
+    found = touching(one, other, poses)
+    least = found.gap.argmin(axis=1)
+    rows = np.arange(len(poses))
+    normals = found.axes[rows, least, 2]
+    after = touching(one, other, nudged(poses, normals, 1e-6)).gap.min(axis=1)
+    grown = (after - found.gap.min(axis=1)) / 1e-6
+    assert np.median(abs(grown - 1)) < 1e-3 and (abs(grown - 1) < 1e-2).mean() > 0.9
+
+
+def test_boxes_against_coal():
+    rng = np.random.default_rng(10)
+    worst = 0.0
+    for _ in range(4):
+        one, other = SHAPES["box"](rng), SHAPES["box"](rng)
+        poses = [(pose(rng, 0.1), pose(rng, 0.1)) for _ in range(80)]
+        found = touching(one, other, poses)
+        expected = coal_distances(one, other, poses)
+        gaps = found.gap.min(axis=1)
+        inside = expected < 0
+        assert inside.sum() > 5
+        apart = (gaps / expected)[~inside]  # past a corner a gap is one along an axis, and no distance
+        assert (apart > 0).all() and (apart < 2).all() and (abs(apart - 1) < 1e-6).mean() > 0.25
+        worst = max(worst, abs(gaps - expected)[inside].max())
+        check_geometry(found, poses, one, other)
+    assert worst < 2e-5  # by so much faces are preferred
+
+
+def test_boxes_on_boxes_rest_on_four_corners_that_rounding_does_not_change():
+    rng = np.random.default_rng(0)
+    one, other = Box([0.4, 0.4, 0.2]), Box([0.2, 0.3, 0.2])
+    there = np.eye(4)
+    there[2, 3] = 0.2
+    for below, above in ((one, other), (other, one), (one, one)):
+        found = touching(below, above, [(np.eye(4), there)])
+        half = np.minimum(below.size, above.size) / 2
+        corners = np.array([[x * half[0], y * half[1], 0.1] for x in (-1, 1) for y in (-1, 1)])
+        np.testing.assert_allclose(np.sort(found.position[0], axis=0), np.sort(corners, axis=0), atol=1e-9)
+        assert len({tuple(x) for x in found.position[0].round(6)}) == 4
+        np.testing.assert_allclose(found.gap, 0.0, atol=1e-12)
+        np.testing.assert_allclose(found.axes[0, :, 2], [[0, 0, 1]] * 4, atol=1e-12)
+        poses = []
+        for _ in range(20):
+            b = there.copy()
+            b[:3, :3] = Rotation.from_rotvec(1e-7 * rng.normal(size=3)).as_matrix()
+            b[:3, 3] += 1e-7 * rng.normal(size=3)
+            poses.append((np.eye(4), b))
+        again = touching(below, above, poses)
+        np.testing.assert_allclose(again.position, np.broadcast_to(found.position, again.position.shape), atol=1e-5)
+
+
+def test_edges_that_cross_touch_in_one_point():
+    turned = np.eye(4)
+    turned[:3, :3] = Rotation.from_euler("x", 45, degrees=True).as_matrix()
+    other = np.eye(4)
+    other[:3, :3] = Rotation.from_euler("y", 45, degrees=True).as_matrix()
+    other[:3, 3] = [0.1, 0.05, 0.2 * np.sqrt(2) - 0.01]
+    found = touching(Box([1.0, 0.2, 0.2]), Box([0.2, 1.0, 0.2]), [(turned, other)])
+    assert found.gap[0, 0] == pytest.approx(-0.01, abs=1e-12) and (found.gap[0, 1:] > 100).all()
+    np.testing.assert_allclose(found.position[0, 0], [0.1, 0.0, 0.1 * np.sqrt(2) - 0.005], atol=1e-12)
+    np.testing.assert_allclose(found.axes[0, 0, 2], [0, 0, 1], atol=1e-12)

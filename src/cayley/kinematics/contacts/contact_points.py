@@ -14,8 +14,10 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.contact_shapes import HalfSpace
-from cayley.geometry.convex_shapes import Capsule, Sphere
+from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.geometry.pose import Pose
+from cayley.kinematics.contacts.ball_and_box import box_and_capsule, box_and_sphere
+from cayley.kinematics.contacts.boxes import boxes
 from cayley.kinematics.contacts.half_space import on_half_space
 from cayley.kinematics.contacts.lowest_points import LOWEST
 from cayley.kinematics.contacts.round_shapes import capsules, sphere_and_capsule, spheres
@@ -39,6 +41,9 @@ class PairText(NamedTuple):
 
 TEXTS: dict[tuple[type, type], PairText] = {
     **{(HalfSpace, kind): PairText(lowest.size, on_half_space) for kind, lowest in LOWEST.items()},
+    (Box, Sphere): PairText(1, box_and_sphere),
+    (Box, Capsule): PairText(3, box_and_capsule),
+    (Box, Box): PairText(4, boxes),
     (Sphere, Sphere): PairText(1, spheres),
     (Sphere, Capsule): PairText(1, sphere_and_capsule),
     (Capsule, Capsule): PairText(1, capsules),
