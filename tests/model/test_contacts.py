@@ -143,3 +143,64 @@ def test_hulls_keep_few_vertices_and_say_how_much_they_lose():
         ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
     with pytest.raises(GeometryError, match=re.escape("below z = 0 of a pose (4, 4)")):
         HalfSpace(2 * np.eye(4))
+
+
+URDF = """<robot name="two">
+  <link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size="1 1 0.1"/></geometry></collision></link>
+  {links}
+  {joints}
+</robot>"""
+
+
+def urdf(folder):
+    """A robot of four links: a box, a cylinder, a sphere, a mesh that is not there; with an SRDF file beside it."""
+    kinds = ['<cylinder radius="0.1" length="0.4"/>', '<sphere radius="0.1"/>', '<box size="0.1 0.2 0.3"/>',
+             '<mesh filename="none.stl"/>']
+    links = "".join(f'<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+                    f'iyz="0"/></inertial><collision><origin xyz="0 0 0.1"/><geometry>{kind}</geometry></collision>'
+                    '</link>'
+                    for k, kind in enumerate(kinds))
+    joints = "".join(f'<joint name="j{k}" type="continuous"><parent link="{"base" if k == 0 else f"l{k - 1}"}"/>'
+                     f'<child link="l{k}"/><origin xyz="0 0 0.5"/><axis xyz="0 1 0"/></joint>' for k in range(4))
+    (folder / "two.urdf").write_text(URDF.format(links=links, joints=joints))
+    (folder / "two.srdf").write_text('<robot name="two"><disable_collisions link1="l0" link2="l2" reason="Never"/>'
+                                     '<disable_collisions link1="base" link2="l1"/></robot>')
+    return folder / "two.urdf"
+
+
+def test_collision_geometry_of_a_urdf_file_and_exclusions_of_its_srdf_file(tmp_path):
+    arm = cy.load(urdf(tmp_path))
+    touching = arm.with_contacts(self_contact=True)
+    assert names(touching) == ["l0 on ground", "l1 on ground", "l2 on ground", "l2 on base"]
+    shapes = {pair.second.name: pair.second.shape for pair in touching.tree.contacts}
+    assert [type(shape).__name__ for shape in shapes.values()] == ["Cylinder", "Sphere", "Box"]
+    np.testing.assert_allclose(shapes["l0"].end, [0, 0, 0.3], atol=1e-15)
+    assert any("a shape that does not touch: " in str(note) and "none.stl" in str(note) for note in touching.tree.notes)
+    assert touching.tree.notes == touching.with_contacts(self_contact=True).tree.notes  # once
+    assert names(arm.with_contacts(bodies=["l1"], points={"l2": 0.1})) == ["l1 on ground", "l2 on ground"]
+    free_base = cy.load(urdf(tmp_path), floating_base=True).with_contacts(self_contact=True)
+    assert names(free_base)[:4] == ["base on ground", "l0 on ground", "l1 on ground", "l2 on ground"]
+    assert names(free_base)[4:] == ["l2 on base"]
+    with pytest.raises(ModelError, match="'l3' of two have no collision geometry in the file"):
+        arm.with_contacts(bodies=["l3"])
+    both = arm.attached(free_base, at="base", prefix="b ").with_contacts(None)
+    assert "b l0 on l1" in names(both)  # with the shapes that it brought along
+
+
+def test_exclusions_and_bits_of_mjcf(tmp_path):
+    pytest.importorskip("mujoco")
+    bodies = "".join(f'<body name="b{k}" pos="{k} 0 0"><freejoint/><geom type="sphere" size="0.1" {bits}/></body>'
+                     for k, bits in enumerate(["", "", 'contype="2" conaffinity="2"', 'contype="0" conaffinity="1"']))
+    (tmp_path / "four.xml").write_text(f'<mujoco><worldbody>{bodies}</worldbody><contact>'
+                                       '<exclude body1="b0" body2="b1"/></contact></mujoco>')
+    arm = cy.load(tmp_path / "four.xml").with_contacts(None)
+    assert names(arm) == ["b3 on b0", "b3 on b1"]
+
+
+def test_meshes_touch_as_their_hulls_with_a_note():
+    dog = cy.load("go2", floating_base=True)
+    touching = dog.with_contacts(bodies=["FL_foot", "FR_foot"])
+    assert names(touching) == ["FL_foot on ground", "FR_foot on ground"]
+    assert isinstance(touching.tree.contacts[0].second.shape, ConvexHull)
+    assert any("touch as their convex hulls, of at most 32 vertices" in str(note) for note in touching.tree.notes)

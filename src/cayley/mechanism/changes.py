@@ -130,6 +130,9 @@ class Changes(Data):
                       `HeightField` of `cayley.geometry.contact_shapes`, or None
         points        spheres of a radius [m] at frames: `{"LF_FOOT": 0.02}`
         shapes        shapes in bodies or frames, one or several: `{"crate": Box([0.2, 0.2, 0.1])}`
+        bodies        those that touch with the collision geometry of the model's file; all where neither points nor
+                      shapes are given. Meshes are used as their convex hulls, with a note in the report; pairs that
+                      SRDF or MJCF exclude do not touch
         obstacles     shapes that are fixed to the root, by names of their own
         self_contact  whether links of one tree touch each other, but neighbours
         exclude       pairs of names, of bodies, frames, obstacles or "ground", that do not touch

@@ -75,8 +75,8 @@ def with_pairs(tree: Tree, fixed: Sequence[Collider], colliders: Sequence[Collid
     ordered = sorted(colliders, key=lambda each: tree.body_number(each.body))
     moving = [each for each in ordered if group_of[each.body]]
     pairs = [(first, second) for first in fixed for second in moving]
-    pairs += [(first, second) for first, second in combinations(ordered, 2) if may(first, second)]
-    out = [*_known(exclude, pairs, "exclude"), *apart]
+    pairs += [pair for pair in combinations(ordered, 2) if may(*pair) and not any(_names(pair, each) for each in apart)]
+    out = _known(exclude, pairs, "exclude")
     pairs = [pair for pair in pairs if not any(_names(pair, each) for each in out)]
     _check_masses(tree, groups, group_of, pairs)
     for name, values in (("friction", friction), ("restitution", restitution), ("compliance", compliance)):
@@ -88,8 +88,8 @@ def with_pairs(tree: Tree, fixed: Sequence[Collider], colliders: Sequence[Collid
 
 
 def _names(pair: tuple[Collider, Collider], names: Collection[str]) -> bool:
-    """True if two names are those of both shapes of a pair, or of their bodies."""
-    own = [{each.name, each.body} for each in pair]
+    """True if two names are those of both shapes of a pair, or of their bodies; that of the ground is not meant."""
+    own = [{each.name} if isinstance(each.shape, HalfSpace | HeightField) else {each.name, each.body} for each in pair]
     one, other = names if len(names) == 2 else [*names] * 2
     return (one in own[0] and other in own[1]) or (other in own[0] and one in own[1])
 

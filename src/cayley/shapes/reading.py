@@ -18,7 +18,7 @@ from cayley.model.formats.mjcf import compiled_mjcf, names_of
 from cayley.model.formats.sdf import links_of_sdf
 from cayley.model.formats.sdf_frames import SdfFrames, texts
 from cayley.model.formats.search import FileSearch
-from cayley.model.formats.urdf import pose_of_origin
+from cayley.model.formats.urdf import pose_of_origin, srdf_beside
 from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xacro_text import expanded
 from cayley.model.formats.xml_elements import XmlElement, read_xml
@@ -54,7 +54,8 @@ def shapes_of(tree: Tree) -> Shapes:
     names = {body.name for body in tree.bodies}
     frames = set(tree.frame_names)
     placed = [shape if shape.body in names else _on_frame(tree, shape) for shape in found if shape.body in frames]
-    return Shapes(tuple(placed), found.missing, found.bare & names)
+    apart = tuple(frozenset(tree.frame(name).body for name in pair) for pair in found.apart if pair <= frames)
+    return Shapes(tuple(placed), found.missing, found.bare & names, apart)
 
 
 def _on_frame(tree: Tree, shape: Shape) -> Shape:
@@ -84,7 +85,18 @@ def urdf_shapes(search: FileSearch, text: str | None = None) -> Shapes:
         return Shape(body, kind, pose_of_origin(element, (1, 1), WrittenAngles(exact=False)), (role,),
                      None if material is None else _color(material, shared))
 
-    return _shapes(((link.attributes.get("name", "").strip(), link) for link in robot.all("link")), shape)
+    found = _shapes(((link.attributes.get("name", "").strip(), link) for link in robot.all("link")), shape)
+    return replace(found, apart=_disabled(path, robot))
+
+
+def _disabled(urdf: Path, robot: XmlElement) -> tuple[frozenset[str], ...]:
+    """The pairs of links of `<disable_collisions>` in the SRDF file beside a URDF file."""
+    srdf = srdf_beside(urdf, robot.attributes.get("name", "").strip())
+    try:
+        pairs = [] if srdf is None else read_xml(srdf).all("disable_collisions")
+        return tuple(frozenset((pair.word("link1"), pair.word("link2"))) for pair in pairs)
+    except ModelError:
+        return ()  # the report of the mechanism says what is wrong with this file
 
 
 def sdf_shapes(search: FileSearch) -> Shapes:
@@ -182,8 +194,10 @@ def mjcf_shapes(search: FileSearch) -> Shapes:
         kind: Kind = (meshes.setdefault(mesh, _mesh(model, mesh)) if kinds[number] is Triangles
                       else kinds[number].from_mujoco(model.geom_size[k]))
         pose = np.array(pose_from_quaternion.unchecked(np.array(model.geom_quat[k]), np.array(model.geom_pos[k])))
-        shapes.append(Shape(body, kind, pose, _roles(model, k), _geom_color(model, k)))
-    return Shapes(tuple(shapes), tuple(missing))
+        shapes.append(Shape(body, kind, pose, _roles(model, k), _geom_color(model, k),
+                            (int(model.geom_contype[k]), int(model.geom_conaffinity[k]))))
+    pairs = [divmod(int(pair), 1 << 16) for pair in model.exclude_signature]
+    return Shapes(tuple(shapes), tuple(missing), apart=tuple(frozenset((bodies[a], bodies[b])) for a, b in pairs))
 
 
 def _mesh(model: MjModel, mesh: int) -> Triangles:

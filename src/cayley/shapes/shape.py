@@ -23,15 +23,21 @@ _ABOUT = 1.4  # times its share: most have less
 @dataclass(frozen=True, eq=False)
 class Shape:
     """A shape that a body carries: what it is, where in the body's frame (4, 4), whether it is to be seen, to be
-    collided with, or both, and its colour (red, green, blue from 0 to 1) if the model says one."""
+    collided with, or both, its colour (red, green, blue from 0 to 1) if the model says one, and the bits by which MJCF
+    says what it collides with: two shapes do where one's `contype` has a bit of the other's `conaffinity`."""
 
     body: str
     kind: Kind
     pose: Array
     roles: tuple[Role, ...]
     color: tuple[float, float, float] | None = None
+    bits: tuple[int, int] = (1, 1)  # contype, conaffinity
 
     __repr__ = brief
+
+    def collides_with(self, other: Shape) -> bool:
+        """True if the bits of neither keep it from the other."""
+        return bool((self.bits[0] & other.bits[1]) | (other.bits[0] & self.bits[1]))
 
     @cached_property
     def levels(self) -> Levels:
@@ -52,6 +58,7 @@ class Shapes:
     shapes: tuple[Shape, ...] = ()
     missing: tuple[str, ...] = ()
     bare: frozenset[str] = frozenset()  # bodies with a shape that could not be had
+    apart: tuple[frozenset[str], ...] = ()  # pairs of bodies that the file excludes from collisions
 
     def __getitem__(self, k: int) -> Shape:
         return self.shapes[k]
@@ -69,7 +76,8 @@ class Shapes:
 
     def of(self, role: Role) -> Shapes:
         """The shapes that are seen, or those that collide."""
-        return Shapes(tuple(shape for shape in self.shapes if role in shape.roles), self.missing, self.bare)
+        return Shapes(tuple(shape for shape in self.shapes if role in shape.roles), self.missing, self.bare,
+                      self.apart)
 
     @property
     def seen(self) -> Shapes:

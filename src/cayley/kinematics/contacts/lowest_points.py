@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.lookup import lookup
+from cayley.compiler.solving.loops import repeat
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.contact_shapes import ConvexHull, Cylinder
 from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.geometry.pose import Pose
@@ -16,7 +18,8 @@ from cayley.kinematics.contacts.spot import axes_about
 
 _UPRIGHT = 1e-6  # sine of the tilt below which a cylinder stands on points of its own
 _ASKEW = np.deg2rad(17.0)
-_SPREAD = 1e-4  # so much the directions in which vertices of a hull are looked for are inclined
+_FIRST = 1e-4  # so much the direction in which the lowest vertex of a hull is looked for is inclined
+_SIDE = 0.1  # and those for the other four
 
 
 class Lowest(NamedTuple):
@@ -72,25 +75,40 @@ def of_cylinder(shape: Cylinder, pose: Pose, up: Array) -> list[Array]:
 
 
 def of_hull(shape: ConvexHull, pose: Pose, up: Array) -> list[Array]:
-    """Four vertices of a hull that are lowest, seen along directions that are inclined a little to four sides: of a
-    face that lies flat those farthest out. The lowest of all may be missed by 1e-4 of the size of the hull."""
+    """The lowest vertex of a hull, and four more that are lowest as seen along directions inclined to four sides: of a
+    face that lies flat those farthest out. The lowest may be missed by 1e-4 of the size, so that rounding does not
+    choose among equals."""
     below = -(pose.R.T @ up)
     x, y, _ = axes_about(below)
-    depths, xs, ys = (shape.points @ each for each in (below, x, y))
-    c, s = _SPREAD * np.cos(_ASKEW), _SPREAD * np.sin(_ASKEW)
-    found = [_farthest(shape.points, depths + u * xs + v * ys) for u, v in ((c, s), (-s, c), (-c, -s), (s, -c))]
-    return [pose.R @ point + pose.p for point in found]
+    c, s = np.cos(_ASKEW), np.sin(_ASKEW)
+    sides = [c * x + s * y, c * y - s * x]
+    ways = np.stack([below + _FIRST * sides[0], *[below + share * side for side in sides for share in (_SIDE, -_SIDE)]])
+    return [pose.R @ point + pose.p for point in farthest(shape.points, ways)]
 
 
-def _farthest(points: Array, heights: Array) -> Array:
-    """The point (3) that has the greatest height."""
-    best, found = heights[0], points[0]
-    for point, height in zip(points[1:], heights[1:], strict=True):
-        further = height > best
-        best, found = where(further, height, best), where(further, point, found)
-    return found
+def farthest(points: Array, ways: Array) -> list[Array]:
+    """For each of the directions (m, 3) the one of the points (n, 3), constants, that is farthest in it: a loop."""
+    tables = [lookup(column) for column in points.T]
+
+    def step(state: Search, ways: Array) -> Search:
+        heights = ways @ np.stack([table(state.place) for table in tables])
+        further = heights > state.heights
+        best = where(further, state.place, state.best)
+        return Search(state.place + 1.0, np.maximum(heights, state.heights), best)
+
+    start = Search(1.0, ways @ points[0], np.zeros(len(ways)))
+    best = repeat(step, start, len(points) - 1, ways).best
+    return [np.stack([table(place) for table in tables]) for place in best]
+
+
+class Search(NamedTuple):
+    """State of the search among vertices: the next of them, and per direction the greatest height and its vertex."""
+
+    place: Scalar
+    heights: Array
+    best: Array
 
 
 LOWEST: dict[type, Lowest] = {
     Sphere: Lowest(1, of_sphere, is_round=True), Capsule: Lowest(2, of_capsule, is_round=True), Box: Lowest(4, of_box),
-    Cylinder: Lowest(4, of_cylinder), ConvexHull: Lowest(4, of_hull)}
+    Cylinder: Lowest(4, of_cylinder), ConvexHull: Lowest(5, of_hull)}

@@ -365,7 +365,7 @@ def with_srdf(tree: Tree, urdf: Path) -> Tree:
     Looked for are `NAME.srdf` beside NAME.urdf and in the folder `srdf` beside that of NAME.urdf, then the first file
     of these folders whose robot has the same name. A joint with seven numbers floats: a position, and a quaternion
     (x, y, z, w), which is (w, x, y, z) here."""
-    path = _beside(urdf, tree.name)
+    path = srdf_beside(urdf, tree.name)
     if path is None:
         return tree
     try:
@@ -376,7 +376,8 @@ def with_srdf(tree: Tree, urdf: Path) -> Tree:
     return replace(tree, named=tuple(named.values()), notes=(*tree.notes, *_unknown(tree, path, states)))
 
 
-def _beside(urdf: Path, robot: str) -> Path | None:
+def srdf_beside(urdf: Path, robot: str) -> Path | None:
+    """The SRDF file of a URDF file and the name of its robot; see `with_srdf`."""
     folders = [urdf.parent, urdf.parent.parent / "srdf"]
     stem = urdf.name.split(".")[0]
     for folder in folders:
