@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cayley as cy
 from cayley.dynamics.inverse.constrained import drives_of, of_any_drives
-from cayley.errors import SingularityError
+from cayley.errors import SingularityError, UnreachableError
 from cayley.kinematics.constraints.actuated_motion import passive_correction, passive_motion
 from cayley.kinematics.constraints.space import ConstraintSpace, determines, free_with_held, held_velocities
 from cayley.kinematics.constraints.structure import constraint_structure, mobility
@@ -61,6 +61,7 @@ def questions(found, q):
         "inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
         "actuation_singularity": lambda: regular(machine.loops.actuation_singularity(q, frame, task=task,
                                                                                      axes="world")),
+        "input_output": lambda: machine.loops.input_output(q, frame, task=task, axes="world").motion(rates),
     }
     if len(machine.joints) < 10:
         asked |= {
@@ -107,6 +108,32 @@ def test_beside_a_singularity_of_the_drives_all_functions_agree(name, size, seed
         [True, False])
     with pytest.raises(SingularityError, match="do not command"):
         machine.inverse_dynamics(both[1], rest[1], rest[1])
+
+
+OUTPUTS = {"four_bar": ("crank", "c", [0, 0, 0, 0, 0, 1]), "slider_crank": ("crank", "c", [1, 0, 0, 0, 0, 0])}
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_beside_a_dead_centre_of_the_output_rates_and_wrenches_end_where_the_posture_is_singular(name, size):
+    """The crank drives and the output stands still at first order: rates for its motion do not follow there."""
+    drive, frame, task = OUTPUTS[name]
+    built = MACHINES[name](np.random.default_rng(3), size)
+    machine = built.machine.variants.with_actuated(drive)
+    passive = [k for k in range(3) if k not in built.machine.tree.actuated_velocities]
+    kinds = set()
+    for value in tolerance(3) * np.array([30.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1]):
+        q = built.at(distance_of(built.machine, built.at, passive, value))
+        kind = machine.loops.actuation_singularity(q, frame, task=task, axes="world").kind
+        both = machine.loops.input_output(q, frame, task=task, axes="world")
+        for call in (both.rates, both.wrench):
+            try:
+                refused = not np.isfinite(call([1.0])).all()
+            except (SingularityError, UnreachableError):
+                refused = True
+            assert refused == (kind == "inverse"), (value, kind)
+        kinds.add(kind)
+    assert kinds == {"regular", "inverse"}
 
 
 DRIVES = {"four_bar": list(combinations(("crank", "coupler", "rocker"), 1)),

@@ -130,12 +130,12 @@ def allowed_velocities(tree: Tree, q: ArrayLike, tolerance: float | None = None)
 
 
 def held_velocities(tree: Tree, A: Array, tolerance: float | None = None) -> Array:
-    """Free motions (nv, d) with the actuated joints fixed, by all rows A (h, nv) of one state."""
+    """Free motions (..., nv, d) with the actuated joints fixed, by all rows A (..., h, nv) of a state."""
     structure = constraint_structure(tree)
     others = [k for k in range(tree.nv) if k not in tree.actuated_velocities]
     least = least_singular(tree.nv) if tolerance is None else tolerance
     unit = np.diag(structure.lengths)[:, others]
-    return unit @ null_basis(structure.scaled(A)[:, others], tolerance=least)
+    return unit @ null_basis(structure.scaled(A)[..., others], tolerance=least)
 
 
 def determines(structure: ConstraintStructure, A: Array, chosen: Sequence[int]) -> bool:

@@ -290,8 +290,11 @@ def input_output(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[b
     asked = Task.of(tree, task, axes).rows
     task_sizes = np.where(ROW_LENGTHS, unit, 1.0)[np.asarray(asked, dtype=bool)]
     rate_sizes = lengths(tree, unit)[places]
-    X = task_rows(tree, frame, task, axes)(at) @ N
-    Jx, Jq = across(X / task_sizes[:, None], N[..., places, :] / rate_sizes[:, None])
+    X = task_rows(tree, frame, task, axes)(at) @ N / task_sizes[:, None]
+    units = lengths(tree, unit)[:, None]
+    held = np.swapaxes(N / units, -1, -2) @ (held_velocities(tree, constraint_jacobian(tree, at)) / units)
+    Q = N[..., places, :] / rate_sizes[:, None]
+    Jx, Jq = across(_without_rounding(X, least_singular(tree.nv)), Q - Q @ held @ np.swapaxes(held, -1, -2))
     return InputOutput(Jx / task_sizes, Jq / rate_sizes, task_sizes, rate_sizes)
 
 
@@ -314,6 +317,13 @@ def task_rows(tree: Tree, frame: str, task: str | Sequence[bool], axes: str) -> 
     made: Kernel = kept(tree, ("task rows", frame, axes),
                         lambda: frame_kernel(tree, general_jacobian, "(q)->(6,v)", frame, axes=axes))
     return lambda q: made(q)[..., chosen, :]
+
+
+def _without_rounding(X: Array, least: float) -> Array:
+    """Motions X (..., k, d) of unit velocities, zero for the velocities that move the task no more than rounding."""
+    U, values, V = np.linalg.svd(X, full_matrices=False)
+    counts = values > least * np.maximum(1.0, values.max(axis=-1, keepdims=True, initial=0.0))
+    return (U * (values * counts)[..., None, :]) @ V
 
 
 def across(X: Array, Q: Array) -> tuple[Array, Array]:
@@ -358,7 +368,7 @@ def _least(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def _least_of(A: Array) -> float:
-    return least_singular(max(A.shape[-2:]))
+    return least_singular(max(A.shape[-2:]), exact=True)  # `input_output` has taken rounding out already
 
 
 def _columns(given: ArrayLike, sizes: Array) -> Array:
