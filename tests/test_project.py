@@ -95,7 +95,7 @@ def test_files_of_the_page_on_toml_are_mechanisms(tmp_path, k, nq, mobility):
 
 
 PRONOUNS = re.compile("(What|That|Those|These|This|Which|Whether|It|Its|They|Their|Who|Whose|One that|And|But|Such|"
-                      r"Both|Nothing|Nobody)\b")
+                      r"Both|Nothing|Nobody|All that|How|Where|When|Of|As|By|With|Without)\b")
 
 
 def test_first_sentences_of_docstrings_name_their_object():

@@ -1,5 +1,5 @@
-"""How results show themselves: as pictures and tables in a notebook, and through the layers that draw, which are
-imported when somebody looks."""
+"""Display of results: as pictures and tables in a notebook, and through the layers that draw, which
+are imported when somebody looks."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class Player:
 
 
 class ReportPage:
-    """All that is known of a mechanism on one page, with the robot in 3-D: shown by a notebook, written by `save`. It
-    is made when it is first looked at. As a text it is the `summary` of the model."""
+    """A mechanism on one page, with the robot in 3-D: shown by a notebook, written by `save`. It is made when it is
+    first looked at. As a text it is the `summary` of the model."""
 
     def __init__(self, name: str, make: Callable[[], str], summary: object) -> None:
         self.name = name
@@ -147,7 +147,7 @@ class ReportPage:
 
 
 def checked_place(path: str | os.PathLike[str], otherwise: str) -> Path:
-    """Where a page can be written."""
+    """A path at which a page can be written."""
     place = Path(path)
     if place.suffix.lower() not in PAGES:
         raise ConventionError(f"a page must be an .html file, not {place.name!r}: {otherwise}")
@@ -168,7 +168,7 @@ class LiveView(Protocol):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
 
     def show(self, motion: Any, *, speed: float = 1.0, play: bool = True) -> LiveView:  # noqa: ANN401 (see `animate`)
         """Have the robot play a motion."""

@@ -15,7 +15,8 @@ _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
 
 def happenings(function: Callable[[float], float], times: Array, values: Array, sign: int, *,
                at_once: bool = False) -> list[float]:
-    """When a function changes its sign, in the direction asked for, given its values at some times of a step.
+    """The times at which a function changes its sign, in the direction asked for, given its values at some times of a
+    step.
 
     A function that starts from zero has not changed its sign, unless its event is `at_once`; it does when it returns to
     zero. A function that only just goes through zero between the given times, and back, is found where its values turn.
@@ -32,7 +33,8 @@ def happenings(function: Callable[[float], float], times: Array, values: Array, 
 
 
 def loss(function: Callable[[float], float], times: Array, values: Array, tolerance: float) -> float | None:
-    """When a function that must not be negative becomes so, by more than a tolerance; it may have been at the start."""
+    """The time at which a function that must not be negative becomes so, by more than a tolerance; it may have been at
+    the start."""
     times, values = _with_turns(function, times, values)
     beyond = np.flatnonzero(values < -tolerance)
     if not len(beyond):
@@ -61,7 +63,7 @@ def _with_turns(function: Callable[[float], float], times: Array, values: Array)
 
 
 def instant(function: Callable[[float], float], start: float, stop: float, *, from_zero: bool = False) -> float:
-    """Where a function changes its sign between two times, to the last digit.
+    """The time between two others at which a function changes its sign, to the last digit.
 
     One that starts from zero, or from the wrong side, may have left it before: then the first change on a fine grid
     counts; if there is none, it is now."""

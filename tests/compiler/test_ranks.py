@@ -121,3 +121,10 @@ def test_the_tolerance_of_a_pseudo_inverse_is_that_of_its_columns():
     A = np.zeros((3, 2, 5))
     A[:, 0, 0], A[:, 1, 1] = 1.0, 8 * np.sqrt(4 * 2.0**-53)
     assert (pseudo_inverse(A)[..., 1] == 0.0).all() and (pseudo_inverse(A[..., :3])[..., 1] != 0.0).any()
+
+
+@pytest.mark.parametrize(("sizes", "lengths", "is_even"), [
+    ([0.1, 0.19], [1.0, 1.0], True), ([0.1, 0.21], [1.0, 1.0], False), ([30.0, 40.0], [1.0, 1.0], True),
+    ([1.0, 1.0], [1.0, 1.1], False)])
+def test_units_are_even_where_rows_differ_by_less_than_a_factor_of_two(sizes, lengths, is_even):
+    assert Scale(np.array(sizes), np.array(lengths)).is_even is is_even

@@ -214,8 +214,9 @@ def test_forces_of_least_norm_where_drives_are_redundant():
     assert weights @ weighted[places]**2 < weights @ arm.inverse_dynamics(q, qd, qdd)[places]**2
     with pytest.raises(ConventionError, match="joint 'right coupler' of five-bar is not actuated"):
         arm.inverse_dynamics.with_weights({"right coupler": 2.0})
-    with pytest.raises(ConventionError, match="the weight of joint 'left' is -1"):
-        arm.inverse_dynamics.with_weights({"left": -1.0})
+    for weight in (-1.0, 0.0, np.inf):
+        with pytest.raises(ConventionError, match=f"the weight of joint 'left' is {weight}: it must be positive"):
+            arm.inverse_dynamics.with_weights({"left": weight})
     with pytest.raises(UnsupportedError, match="not redundantly actuated"):
         five_bar().inverse_dynamics.with_weights({"left": 2.0})
 

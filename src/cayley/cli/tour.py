@@ -246,7 +246,7 @@ def sketch(tree: Tree, q: Array, *, columns: int = 26, rows: int = 11) -> str:
 
 
 def _screen_axes() -> Array:
-    """To the right and up on the screen, as rows."""
+    """The directions to the right and up on the screen, as rows."""
     right = np.array([-np.sin(_AZIMUTH), np.cos(_AZIMUTH), 0.0])
     towards = np.array([
         np.cos(_AZIMUTH) * np.cos(_ELEVATION),

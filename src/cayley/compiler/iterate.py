@@ -127,7 +127,7 @@ class Iterated:
         return kernel.signature.bind(shapes, kernel.inputs)
 
     def _turns(self, arrays: Sequence[Array], steps: int, every: int) -> Turns:
-        """How often each loop is made; every input that moves along one has as many values."""
+        """The turns of each loop; every input that moves along one has as many values."""
         cycle = None
         for name, array, core in zip(self.kernel.inputs, arrays, self.kernel.signature.inputs, strict=True):
             if self._moves[name] == CONSTANT:

@@ -27,7 +27,7 @@ KEPT = (0,)
 
 @dataclass(frozen=True)
 class Turns:
-    """How often each loop of a call is made."""
+    """The turns of each loop of a call."""
 
     samples: int
     every: int
@@ -47,7 +47,7 @@ class Turns:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the loops treat the variables of a program: by place, which loops each input moves along, which output
+    """The roles of the variables of a program in its loops: by place, which loops each input moves along, which output
     feeds it, which outputs are kept, and which one asks for the stages of a step again, at most how often in all."""
 
     moves: tuple[tuple[int, ...], ...]

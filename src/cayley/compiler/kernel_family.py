@@ -153,9 +153,9 @@ class FamilyOfMethod(Protocol[Choice, Result]):
 
 
 class family:
-    """Of a method that makes a kernel, the attribute that is called. `arrays` are the names of the arrays that come
-    first; `given`, of choices that may be arrays too: the method then gets `GIVEN`, and its kernel one more input for
-    each, in this order."""
+    """A decorator: the attribute that is called, made of a method that makes a kernel. `arrays` are the names of the
+    arrays that come first; `given`, of choices that may be arrays too: the method then gets `GIVEN`, and its kernel one
+    more input for each, in this order."""
 
     def __init__(self, *arrays: str, given: Sequence[str] = ()) -> None:
         self._arrays = arrays
@@ -277,8 +277,8 @@ class KernelOfMethod(made_once[Owner, Made]):
 
 
 class one_kernel:
-    """Of a method that makes one kernel, the attribute that is that kernel; `arrays` are the names of what it is called
-    with, so that `help` and the reference show the call, and not how the kernel is made.
+    """A decorator: the kernel that a method makes, as an attribute; `arrays` are the names of its arguments, so that
+    `help` and the reference show the call, and not how the kernel is made.
 
     >>> class Arm:
     ...     @one_kernel("q")

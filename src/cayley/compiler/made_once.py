@@ -56,7 +56,7 @@ def kept(owner: object, key: Hashable, make: Callable[[], Made]) -> Made:
 
 def kept_with_owner(
         make: Callable[Concatenate[Owner, Choice], Made]) -> Callable[Concatenate[Owner, Choice], Made]:
-    """Of a function of an object and of choices that can be keys, the function that makes each thing once.
+    """A decorator: a function of an object and of choices that can be keys, which makes each thing once.
 
     >>> class Arm: pass
     >>> @kept_with_owner
@@ -73,7 +73,7 @@ def kept_with_owner(
 
 
 class made_once(Generic[Owner, Made]):
-    """Of a method without arguments, the attribute that it makes at first use.
+    """A decorator: the attribute that a method without arguments makes at first use.
 
     >>> class Arm:
     ...     @made_once

@@ -218,7 +218,7 @@ def ordinary_step(tree: Tree, start: ArrayLike) -> Array:
 
 
 def _farthest(move: Motion) -> tuple[Array, Array]:
-    """Where a motion begins, and where it is farthest from there."""
+    """The start of a motion, and its place that is farthest from there."""
     q = move.position(np.linspace(0.0, move.duration, SAMPLES))
     return q[0], q[np.argmax(np.abs(q - q[0]).max(axis=1))]
 
@@ -234,7 +234,7 @@ def _configuration(q: ArrayLike | None, tree: Tree, word: str) -> Array:
 
 def _rest(smooth: System, near: Mapping[str, Array], inputs: Mapping[str, Array]
           ) -> tuple[dict[str, Array] | None, str]:
-    """Where the loop rests, or why that is not known."""
+    """The state in which the loop rests, or why that is not known."""
     try:
         return find_equilibrium(smooth, near, inputs=inputs).state, ""
     except (UnreachableError, UnsupportedError) as why:

@@ -59,7 +59,7 @@ class Aim(ABC):
 
     @abstractmethod
     def jacobian(self, q: Array) -> Array:
-        """How fast errors fall (m, nv) by the velocities; a text."""
+        """The rate (m, nv) at which errors fall by the velocities; a text."""
 
     @cached_property
     def error(self) -> Kernel:

@@ -113,7 +113,7 @@ def add_polygons(ax: Canvas, polygons: list[Array], **style: object) -> None:
 
 
 def on_screen(ax: Canvas, points: Array) -> Array:
-    """Where points (n, 2 or 3) are on the page, in pixels (n, 2)."""
+    """The places of points (n, 2 or 3) on the page, in pixels (n, 2)."""
     flat = np.stack(proj3d.proj_transform(*points.T, ax.get_proj())[:2], axis=1) if ax.name == "3d" else points
     return ax.transData.transform(flat)
 

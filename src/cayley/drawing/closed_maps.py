@@ -262,7 +262,7 @@ class MapCurves:
 
 
 def _coordinate(place: int, velocity: int, bound: float, size: int) -> Field:
-    """How far a coordinate is from its limit, with the gradient by the velocities."""
+    """The distance of a coordinate from its limit, with the gradient by the velocities."""
     unit = np.eye(size)[velocity]
     return lambda q: np.concatenate([q[:, place, None] - bound, np.broadcast_to(unit, (len(q), size))], axis=1)
 

@@ -81,7 +81,7 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
                        task: str = "position", characteristic_length: float | None = None,
                        index: Index = "manipulability", resolution: int = 121, limits: JointLimits | None = None,
                        samples: int | None = None, seed: int = 0) -> ManipulabilityMap:
-    """How well a frame can be moved, over two coordinates.
+    """A map of the manipulability of a frame, over two coordinates.
 
     over     the names of two joints, the first to the right; or "section": that of the workspace (see
              `Workspace.section`)
@@ -145,14 +145,15 @@ class Meter:
     looped: Tree | None = None
 
     def value(self, q: Array) -> Array:
-        """As `cayley.kinematics.singular.indices.indices`, from the singular values alone."""
+        """The index, as `cayley.kinematics.singular.indices.indices`, from the singular values alone."""
         s = self.singular_values(q)
         if self.index == "manipulability":
             return np.prod(s, axis=-1)
         return s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0)
 
     def singular_values(self, q: Array) -> Array:
-        """Of each configuration; NaN where it is none, or where the drives do not determine the motion."""
+        """The singular values at each configuration; NaN where it is none, or where the drives do not determine the
+        motion."""
         J = np.asarray(self.jacobian(q))
         fine = np.isfinite(J).all(axis=(-2, -1))
         s = np.linalg.svd(np.where(fine[..., None, None], J, 0.0), compute_uv=False)
@@ -269,7 +270,8 @@ def singular_on_lines(meter: Meter, lines: Array) -> Array:
 
 
 def _least(meter: Meter, low: Array, high: Array) -> Array:
-    """Where the smallest singular value is least between configurations (n, nq), by golden sections of all at once."""
+    """The places where the smallest singular value is least between configurations (n, nq), by golden sections of all
+    at once."""
     for _ in range(_HALVINGS):
         left = meter.closed(high - _GOLDEN * (high - low))
         right = meter.closed(low + _GOLDEN * (high - low))
@@ -280,7 +282,7 @@ def _least(meter: Meter, low: Array, high: Array) -> Array:
 
 
 def _unit(tree: Tree, frame: str, task: str, characteristic_length: float | None) -> str:
-    """Of the product of the singular values."""
+    """The unit of the product of the singular values."""
     if characteristic_length is not None:
         return ""
     rows = task_rows(tree, task)[1]

@@ -208,7 +208,7 @@ class MapGrid:
         return q, fine & is_within_limits(self.fields.tree, q)
 
     def places(self, q: Array) -> Array:
-        """Where the frame is in the plane (..., 2)."""
+        """The places of the frame in the plane (..., 2)."""
         return self.fields.place(q)[..., list(self.fields.flat), 3]
 
     def contains(self, place: Array) -> bool:

@@ -90,7 +90,7 @@ def chosen(tree: Tree, motion: MotionLike, times: int | ArrayLike) -> Played:
 
 
 def _known(tree: Tree, motion: MotionLike) -> tuple[float, float, Callable[[Array], Array]]:
-    """When a motion starts and ends, and its configurations at times between."""
+    """The start and the end of a motion, and its configurations at times between."""
     if isinstance(motion, PlannedMotion) and not isinstance(motion, RecordedMotion):
         start = float(getattr(motion, "start", 0.0))
         return start, start + float(motion.duration), lambda times: configurations(tree, motion(times)[0])

@@ -50,7 +50,7 @@ def is_tied_between(tree: Tree, frame: str, relative_to: str | None) -> bool:
 
 
 def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[Array, Array]:
-    """Where the coordinates (nq) of the joints are drawn from; the others have an empty range at rest."""
+    """The ranges from which the coordinates (nq) of the joints are drawn; the others have an empty range at rest."""
     low, high = (resting(tree).copy() for _ in range(2))
     for name in limits or {}:
         tree.joint_number(name)
@@ -201,7 +201,7 @@ class Branch:
         return np.concatenate(found)
 
     def _led_in_pieces(self, starts: Array, targets: Array, bar: PatientBar) -> tuple[Array, Array]:
-        """As `led`, with a bar of those that are tried."""
+        """The configurations of `led`, with a bar of those that are tried."""
         parts = []
         for first in range(0, len(targets), _PIECE):
             piece = slice(first, first + _PIECE)

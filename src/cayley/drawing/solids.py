@@ -108,7 +108,8 @@ def shaded(polygons: Polygons, color: str, fade: float = 0.0) -> Array:
 
 
 def brightness(corners: Array, closed: bool) -> Array:
-    """Of triangles (n, 3, 3) in the light, between 0.44 and 1; of those that enclose nothing both sides are alike."""
+    """The brightness of triangles (n, 3, 3) in the light, between 0.44 and 1; of those that enclose nothing both sides
+    are alike."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
     towards = (normals @ _LIGHT) / np.where(lengths > 0, lengths, 1.0)

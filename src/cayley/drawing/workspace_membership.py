@@ -55,7 +55,7 @@ def contains(workspace: Workspace, points: ArrayLike, tolerance: float) -> Array
 
 
 class _Open:
-    """By the coordinates of the joints on the way, those that follow others with them; turned balls stay."""
+    """Membership by the coordinates of the joints on the way, those that follow others with them; turned balls stay."""
 
     def __init__(self, workspace: Workspace, tolerance: float) -> None:
         from cayley.drawing.workspaces import position_kernel
@@ -110,7 +110,7 @@ class _Open:
 
 
 class _Closed:
-    """By inverse kinematics of the closed mechanism, near the samples of its branch."""
+    """Membership by inverse kinematics of the closed mechanism, near the samples of its branch."""
 
     def __init__(self, workspace: Workspace, tolerance: float) -> None:
         if workspace.relative_to is not None:

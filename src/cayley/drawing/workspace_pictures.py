@@ -53,7 +53,8 @@ def draw_workspace(space: Workspace, figure: Figure | None = None) -> Figure:
 
 
 def draw_section(ax: Canvas, space: Workspace) -> Axes:
-    """How often configurations lead to each cell of the section, per area or volume, and the outline."""
+    """A picture of the section: the density with which configurations lead to each cell, per area or volume, and the
+    outline."""
     points, chosen, names = space.section
     flat_style(ax, *names)
     ax.set_aspect("equal", adjustable="box")

@@ -117,7 +117,7 @@ class Workspace(Pictured, Tabulated):
         return self._flattened(self.points[chosen]), chosen, self._section_names
 
     def section_of(self, q: Array) -> Array:
-        """Where configurations (n, nq) are in the section, (k, 2); those outside a slice are left out."""
+        """The places of configurations (n, nq) in the section, (k, 2); those outside a slice are left out."""
         points = position_kernel(self.tree, self.frame, self.relative_to)(q).reshape(-1, 3)
         return self._flattened(points[self._in_slice(points)])
 

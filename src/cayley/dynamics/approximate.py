@@ -75,7 +75,7 @@ class DynamicsTable:
 
     @property
     def numbers(self) -> int:
-        """How many numbers are stored."""
+        """The count of stored numbers."""
         return int(self._look_up.values.size)
 
     def terms(self, place: ArrayLike) -> ConfigurationTerms:

@@ -88,7 +88,7 @@ def _fill(C: list[list[Any]], links: Links, q: Array, number: int, rates: list[A
 
 
 def _direction_rates(link: Link, twist: Twist, q: Array, qd: Array) -> Array:
-    """How fast the directions (6, nv) of a joint change in space, seen in the link's axes."""
+    """The rates of the directions (6, nv) of a joint in space, seen in the link's axes."""
     carried = motion_cross(np.concatenate(twist)) @ link.subspace(q)
     return carried if link.motion.constant_subspace else carried + link.subspace_rate(q, qd[link.columns])
 

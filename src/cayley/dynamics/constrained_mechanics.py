@@ -181,7 +181,7 @@ class ConstrainedMechanics(TreeMechanics):
         return self._residual(q)[self._rows]
 
     def relative_residual(self, q: Array) -> Array:
-        """By how much the rows that are used are open, in parts of their sizes: radians, and parts of the machine."""
+        """The residuals of the rows that are used, in parts of their sizes: radians, and parts of the machine."""
         return self.residual(q) / np.array(self._sizes)
 
     @property
@@ -255,7 +255,7 @@ class ConstrainedMechanics(TreeMechanics):
         return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _ASTRAY)
 
     def _trusted(self, factors: Semidefinite, phi: Array, light: Sequence[Any] | None = None) -> list[Any]:
-        """Of each row that is used, whether its step is short beside its distance from where it says nothing."""
+        """True for each used row whose step is short beside its distance from where it says nothing."""
         sizes = self._sizes if light is None else [one * size for one, size in zip(light, self._sizes, strict=True)]
         each = zip(factors.reduced(phi), factors.ordered(sizes), factors.inverses, strict=False)
         return [np.abs(y) * size * inverse <= _TRUSTED for y, size, inverse in each]

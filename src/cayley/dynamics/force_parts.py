@@ -111,7 +111,7 @@ def inertia_parts_kernel(tree: Tree) -> MechanismKernel[InertiaParts]:
 
 
 def _velocity_coefficients(tree: Tree, links: Links, q: Array) -> tuple[Array, Array]:
-    """Of squares (nv, nv) and of products (nv, pairs) of velocities."""
+    """The coefficients of squares (nv, nv) and of products (nv, pairs) of velocities."""
     n = tree.nv
     units = np.eye(n)
     C = [closed_form.coriolis_matrix(links, q, unit) + rotor_coriolis_matrix(tree, unit) for unit in units]

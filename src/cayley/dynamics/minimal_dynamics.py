@@ -87,8 +87,8 @@ class MinimalDynamics:
 
 
 def minimal_dynamics(tree: Tree, independent: Sequence[str] = ()) -> MinimalDynamics:
-    """By the names of joints, or of single velocities ("plate.vx"); those of the constraint structure if none are
-    named, which are those of the actuated joints as far as they can be.
+    """The equations of motion in the velocities of named joints, or in single velocities ("plate.vx"); in those of the
+    constraint structure if none are named, which are those of the actuated joints as far as they can be.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = minimal_dynamics(load_robot("slider_crank"), ["crank"])

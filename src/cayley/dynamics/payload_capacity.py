@@ -1,4 +1,4 @@
-"""How heavy a load the drives of a mechanism can hold at rest, beside what they hold already.
+"""The heaviest load that the drives of a mechanism can hold at rest, besides their present loads.
 
 Forces at rest are affine in the mass m of a load at a frame: tau = G + m w, w being what one more kilogram asks for.
 With |tau_k| <= L_k the greatest mass is the least of (L_k - G_k) / w_k where w_k > 0, and of (L_k + G_k) / -w_k where

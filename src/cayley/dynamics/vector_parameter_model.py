@@ -148,7 +148,7 @@ class VectorParameterModel:
         return np.array([[not moved.motion.turns] for moved in elementary_motions(self.tree).motions])
 
     def _count(self, frame: str) -> int:
-        """How many joints move a frame."""
+        """The number of joints that move a frame."""
         return len(pairs_to(self.tree, frame)[0])
 
     def _check(self, x: Array, *_: Array) -> None:

@@ -1,5 +1,5 @@
-"""How a library of C lies in a folder, for the tools that build it: CMake, or those of Arduino. One line in `LAYOUTS`
-each."""
+"""The layouts of a C library in a folder, for the tools that build it: CMake, or those of Arduino. One line in
+`LAYOUTS` each."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _first_line(part: TestedFunction) -> str:
 
 
 class FolderLayout:
-    """Where the files of a library go."""
+    """The places of the files of a library."""
 
     title: ClassVar[str]
     real: ClassVar[str]  # the usual precision there, as NumPy calls it

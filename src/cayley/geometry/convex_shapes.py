@@ -110,8 +110,8 @@ class Box(ConvexShape):
 
 def distance(one: ConvexShape, other: ConvexShape, pose: ArrayLike | None = None,
              other_pose: ArrayLike | None = None) -> Array:
-    """How far (...) [m] two shapes are apart, that are fixed to frames at poses (..., 4, 4), the root's if not given;
-    zero or negative where they touch or overlap.
+    """The distance (...) [m] of two shapes that are fixed to frames at poses (..., 4, 4), the root's if not given; zero
+    or negative where they touch or overlap.
 
     >>> distance(Sphere(0.1), Capsule(0.2, [1.0, -1.0, 0.0], [1.0, 1.0, 0.0]))
     np.float64(0.7)

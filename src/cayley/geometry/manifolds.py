@@ -32,7 +32,7 @@ class Manifold:
         return d
 
     def step(self, x: Array, d: Array) -> Array:
-        """Where the constant velocity `d` leads in unit time."""
+        """The point to which the constant velocity `d` leads in unit time."""
         return x + d
 
     def difference(self, start: Array, end: Array) -> Array:
@@ -40,8 +40,8 @@ class Manifold:
         return end - start
 
     def perturbation_rate(self, d: Array) -> Array:
-        """How the difference of two near points changes while both have the velocity `d`: the matrix (n, n) of its
-        rate, zero for vectors."""
+        """The rate of the difference of two near points that both have the velocity `d`: the matrix (n, n) of its rate,
+        zero for vectors."""
         return np.zeros((np.size(d), np.size(d)))
 
     def projected(self, x: Array) -> Array:

@@ -32,13 +32,13 @@ class Pose(NamedTuple):
 
     @property
     def matrix(self) -> Array:
-        """As a homogeneous matrix (4, 4)."""
+        """The pose as a homogeneous matrix (4, 4)."""
         top = np.concatenate([self.R, np.stack([self.p], axis=1)], axis=1)
         return np.concatenate([top, np.array([[0.0, 0.0, 0.0, 1.0]])])
 
     @staticmethod
     def of(matrix: Array) -> Pose:
-        """Of a homogeneous matrix (4, 4)."""
+        """The pose of a homogeneous matrix (4, 4)."""
         return Pose(matrix[:3, :3], matrix[:3, 3])
 
 

@@ -1,4 +1,4 @@
-"""Where the bodies of a mechanism are and how they move, given the coordinates of its joints.
+"""Kinematics: the places and the motion of the bodies of a mechanism, given the coordinates of its joints.
 
 The functions here are texts for one state, of a `Tree` and of arrays of any scalars: they can be traced, differentiated
 and counted. A `Mechanism` has the most used as compiled kernels (`arm.pose`, `arm.jacobian`, ...).

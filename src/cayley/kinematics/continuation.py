@@ -135,7 +135,7 @@ def zero_ahead(value: Callable[[Array, Array], float], point: Array, tangent: Ar
 
 
 class Progress:
-    """How far each of n walks has come on its way: the share that is done, from 0 to 1, and the share to try next."""
+    """The progress of each of n walks: the share that is done, from 0 to 1, and the share to try next."""
 
     def __init__(self, count: int, first: float = 1.0) -> None:
         self.done = np.zeros(count)

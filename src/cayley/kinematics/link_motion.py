@@ -122,7 +122,7 @@ def _observers(tree: Tree, q: Array, qd: Array, qdd: Array, found: list[Moving],
 
 
 def point_position(tree: Tree, q: Array, point: Array, frame: str, *, relative_to: str) -> Array:
-    """Where a point (3) of a frame is, seen from another frame or from the root ("world") [m]: R point + p."""
+    """The place of a point (3) of a frame, seen from another frame or from the root ("world") [m]: R point + p."""
     pose = relative_pose(tree, q, frame, relative_to)
     return pose.R @ point + pose.p
 

@@ -138,7 +138,7 @@ class Trials(HoldsFunctions):
 
     @cached_property
     def seen_size(self) -> int:
-        """How many numbers an observation is."""
+        """The size of an observation."""
         state = self.system.layout.state(self.begun(np.full(self.draws, 0.5))[0])
         u = self.system.input_record({name: np.zeros(port.shape)[()] for name, port in self.system.ports.items()})
         shape = np.shape(self.observe(0.0, state, u, self.system.parameter_record({})))

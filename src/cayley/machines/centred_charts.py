@@ -170,7 +170,7 @@ class ChartPath(HoldsFunctions):
 
     @property
     def evaluations(self) -> int:
-        """How often the equation was evaluated."""
+        """The number of evaluations of the equation."""
         return int(self.run.facts["evaluations"])
 
     @property
@@ -224,8 +224,8 @@ class AttitudePath(ChartPath):
 
     @property
     def norm_drift(self) -> float:
-        """How far the norm of the integrated form went from one: zero in the vector-parameter chart, which has no norm
-        to lose."""
+        """The largest distance of the norm of the integrated form from one: zero in the vector-parameter chart, which
+        has no norm to lose."""
         places = self.run["place"]
         return 0.0 if "c" in self.run.system.state else float(np.abs(np.linalg.norm(places, axis=-1) - 1).max())
 

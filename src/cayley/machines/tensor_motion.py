@@ -29,8 +29,8 @@ from cayley.systems import Block, Port, Record, System, connect
 
 
 class TensorState(NamedTuple):
-    """Of a body: place and velocity (n) of its centre of mass, orientation Q (n, n), and angular velocity tensor
-    (n, n), all in fixed axes."""
+    """The state of a body: place and velocity (n) of its centre of mass, orientation Q (n, n), and angular velocity
+    tensor (n, n), all in fixed axes."""
 
     position: Array
     velocity: Array

@@ -46,7 +46,8 @@ _LINES = (("inverse", _INK, "inverse singularity: a leg straight or folded"),
 
 
 class PointMargins(NamedTuple):
-    """Of a point of the plane: margins of the legs' reach (r) and of limits (l), Jx (m, m) and the diagonal Jq (m)."""
+    """The margins of a point of the plane: margins of the legs' reach (r) and of limits (l), Jx (m, m) and the diagonal
+    Jq (m)."""
 
     reach: Array
     limits: Array
@@ -197,9 +198,9 @@ def stewart_map(machine: StewartPlatform, rotation: ArrayLike, height: float, le
 
 
 class _Cranks(NamedTuple):
-    """How each leg bends in a working mode, 1 to the right and -1 to the left, the margins of the cranks' limits, and
-    both as a key. A crank that may turn from `low` to `high` is within its limits if cos(theta - middle) is at least
-    that of half of its range."""
+    """The bends of the legs in a working mode, 1 to the right and -1 to the left, the margins of the cranks' limits,
+    and both as a key. A crank that may turn from `low` to `high` is within its limits if cos(theta - middle) is at
+    least that of half of its range."""
 
     sides: list[float]
     margins: Callable[[Array], Array]

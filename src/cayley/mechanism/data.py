@@ -69,7 +69,7 @@ class Data(Pictured):
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """All that can be named as a frame: the frames, and the bodies."""
+        """The names of all frames; bodies are frames, too."""
         return self.tree.frame_names
 
     @property

@@ -1,4 +1,4 @@
-"""How well a mechanism moves and carries in a configuration: `arm.dexterity`."""
+"""The dexterity of a mechanism in a configuration: `arm.dexterity`."""
 
 from __future__ import annotations
 

@@ -285,8 +285,9 @@ class Formulations(Room):
 
     @property
     def accessibility(self) -> Accessibility:
-        """Where brackets of the motions that the constraints allow lead: everywhere that constraints on positions
-        leave, or how many constraints on velocities are integrable; see `cayley.dynamics.nonholonomic.accessibility`.
+        """The states to which brackets of the motions that the constraints allow lead: everywhere that constraints on
+        positions leave, or how many constraints on velocities are integrable; see
+        `cayley.dynamics.nonholonomic.accessibility`.
 
         >>> cy.load("four_bar").formulations.accessibility.growth
         (1,)

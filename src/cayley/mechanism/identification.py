@@ -48,7 +48,7 @@ class Identification(Room):
 
     def force_sensitivity(self, *parameters: str, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                           changes: ArrayLike | None = None, scale: ArrayLike | None = None) -> ForceSensitivity:
-        """How much the forces of a motion depend on each number that is meant by words, as in `with_parameters`,
+        """The sensitivity of the forces of a motion to each number that is meant by words, as in `with_parameters`,
         ranked; see `cayley.dynamics.identification.force_sensitivity`.
 
         >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 100, 2))

@@ -36,7 +36,8 @@ class ElementaryMotions(NamedTuple):
 
 
 def elementary_motions(tree: Tree, joints: Iterable[int] | None = None) -> ElementaryMotions:
-    """Of all joints of a tree, or of those of the given numbers, which must be a way from the root outwards.
+    """The elementary motions of all joints of a tree, or of those of the given numbers, which must be a way from the
+    root outwards.
 
     >>> found = elementary_motions(cy.load("s1_f3").tree)
     >>> [(motion.joint, motion.parent, motion.motion.word) for motion in found.motions]

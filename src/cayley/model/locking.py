@@ -91,7 +91,7 @@ def _listed(tree: Tree, joints: JointNames) -> Iterator[str]:
 
 
 def _values_of_followers(tree: Tree, values: Mapping[str, Array]) -> dict[str, Array]:
-    """Where locked joints take those that mimic them."""
+    """The values to which locked joints take those that mimic them."""
     found: dict[str, Array] = {}
     for number, (leader, multiplier, offset) in tree.mimic_joints.items():
         name = tree.joints[number].name
@@ -141,7 +141,7 @@ def _fixed(tree: Tree, joint: Joint, value: Array) -> Joint:
 
 
 def _free(joint: Joint) -> Joint:
-    """As it was, in the place where it is now: what carries it may have been changed since."""
+    """The joint as it was, in the place where it is now: what carries it may have been changed since."""
     was = joint.locked
     assert was is not None
     moved = Pose(*was.joint.motion.pose(np.array(was.q))).matrix

@@ -269,7 +269,7 @@ class Tree(Immutable):
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """All that can be named as a frame: the frames, and the bodies.
+        """The names of all frames; bodies are frames, too.
 
         >>> cy.load("planar2r").tree.frame_names
         ('frame0', 'frame1', 'frame2', 'tool', 'base', 'link1', 'link2')

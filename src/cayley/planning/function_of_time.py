@@ -78,8 +78,9 @@ class FunctionOfTime(HoldsFunctions, Motion):
 
 
 def _jumps(values: Callable[[Array], Derivatives], start: float, end: float) -> Array:
-    """Where a function or one of its three derivatives jumps: intervals over which a derivative does not grow by the
-    integral of the next one are halved until nothing is between their ends. Of a smooth function they are soon gone."""
+    """The times at which a function or one of its three derivatives jumps: intervals over which a derivative does not
+    grow by the integral of the next one are halved until nothing is between their ends. Of a smooth function they are
+    soon gone."""
     edges = np.linspace(start, end, _CELLS + 1)
     left, right, before = edges[:-1], edges[1:], np.full((_CELLS, 4), np.inf)
     scales = [np.abs(np.where(np.isfinite(part), part, 0.0)).max() for part in values(edges)]
@@ -105,9 +106,9 @@ def _jumps(values: Callable[[Array], Derivatives], start: float, end: float) -> 
 
 
 def _unexplained(at: list[Derivatives], steps: Array, scales: list[float]) -> Array:
-    """By how much the values of each order (k, 4) grow over intervals otherwise than by the integral of the next order,
-    by Simpson's rule; of the third, by how much the second grows otherwise while rounding lets it be seen, and then by
-    its own growth. In parts of the greatest values."""
+    """The growth of the values of each order (k, 4) over intervals beyond the integral of the next order, by Simpson's
+    rule; of the third, that beyond the growth of the second while rounding lets it be seen, and then its own growth. In
+    parts of the greatest values."""
     orders = [np.stack(order) for order in zip(*at, strict=True)]
     size = [np.maximum(np.abs(order).max(axis=(0, 2)), scale) + 1e-300
             for order, scale in zip(orders, scales, strict=True)]

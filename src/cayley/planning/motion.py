@@ -74,11 +74,11 @@ class Motion(Pictured, ABC):
 
         @property
         def start(self) -> float:
-            """When it begins [s]."""
+            """The time at which the motion begins [s]."""
 
         @property
         def end(self) -> float:
-            """When it ends [s]."""
+            """The time at which the motion ends [s]."""
 
         @property
         def breaks(self) -> Array:
@@ -86,16 +86,16 @@ class Motion(Pictured, ABC):
 
         @property
         def nq(self) -> int:
-            """How many coordinates."""
+            """The number of coordinates."""
 
     @property
     def nv(self) -> int:
-        """How many velocities."""
+        """The number of velocities."""
         return self.nq - len(self.attitudes)
 
     @property
     def attitudes(self) -> tuple[int, ...]:
-        """Where in q each unit quaternion begins."""
+        """The places in q where unit quaternions begin."""
         return ()
 
     @abstractmethod
@@ -203,7 +203,8 @@ class Motion(Pictured, ABC):
 
     @property
     def _slack(self) -> float:
-        """How far outside a time is still at the end itself [s]: what sums of many steps are wrong by."""
+        """The largest distance of a time outside that is still at the end itself [s]: what sums of many steps are wrong
+        by."""
         return ROUNDING * self.duration + 4.0 * np.finfo(float).eps * max(abs(self.start), abs(self.end))
 
     @property
@@ -225,7 +226,7 @@ class Motion(Pictured, ABC):
 
     @property
     def aside(self) -> float:
-        """How far from a break it is surely on one side of it [s]: a little more than rounding."""
+        """The distance from a break at which a time is surely on one side of it [s]: a little more than rounding."""
         return 8.0 * float(np.finfo(float).eps) * max(abs(self.start), abs(self.end))
 
     # Other motions
@@ -318,7 +319,7 @@ class Motion(Pictured, ABC):
 
 
 def positive_seconds(value: float) -> float:
-    """How long something takes."""
+    """A duration in seconds, which must be positive."""
     found = numbers(value, "seconds")
     if found.ndim or not 0.0 < found < np.inf:
         raise PlanningError(f"a motion must take a time > 0 [s], not {shown(value)}")

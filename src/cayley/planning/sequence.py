@@ -265,7 +265,8 @@ class Composed(Motion):
 
 
 def _passed(timing: Motion, places: Array) -> Array:
-    """When a monotonous timing passes these places, by halving; places that it does not pass are left out."""
+    """The times at which a monotonous timing passes these places, by halving; places that it does not pass are left
+    out."""
     low = np.full(len(places), timing.start)
     high = np.full(len(places), timing.end)
     ends = timing._values(np.array([timing.start, timing.end]))[0][:, 0]

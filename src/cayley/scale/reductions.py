@@ -114,7 +114,7 @@ class Moments:
 
 @shown_briefly
 class Counts(NamedTuple):
-    """How many values of each entry lie in each bin (*shape, bins), between `edges` (bins + 1); and how many lie below,
+    """The numbers of values of each entry in each bin (*shape, bins), between `edges` (bins + 1); and of those below,
     above, or nowhere."""
 
     counts: Array
@@ -126,8 +126,8 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often the values of each entry lie in each of `bins` equal parts of what is between `low` and `high`; the
-    last part has its upper end."""
+    """The number of values of each entry in each of `bins` equal parts of what is between `low` and `high`; the last
+    part has its upper end."""
 
     low: float
     high: float

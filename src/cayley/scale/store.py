@@ -1,4 +1,4 @@
-"""Where the results of a sweep lie: a group of Zarr, in which each chunk is written by one task and then marked.
+"""The store of the results of a sweep: a group of Zarr, in which each chunk is written by one task and then marked.
 
     rows/<name>   (points, *shape)   results that are kept, in the chunks of the sweep
     summaries     (chunks, size)     what is kept of the others, a row for each chunk
@@ -48,7 +48,7 @@ class StorePlan:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As they stand in the store."""
+        """The facts, as they stand in the store."""
         kept = {name: [list(shape), dtype] for name, (shape, dtype) in self.kept.items()}
         return {"format": 2, "points": self.count, "chunk": self.chunk, "kept": kept, "reduced": self.reduced,
                 "size": self.size}
@@ -103,7 +103,7 @@ class Store:
 
 
 def _digest(rows: Mapping[str, Array], summary: Array) -> int:
-    """Of results; Zarr does not keep the sign of zeros."""
+    """A digest of results; Zarr does not keep the sign of zeros."""
     return digest({name: values + 0.0 if values.dtype.kind in "fc" else values
                    for name, values in {**rows, "": summary}.items()})
 

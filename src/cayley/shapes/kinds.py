@@ -42,7 +42,7 @@ class Kind(ABC):
 
     @abstractmethod
     def surface(self) -> Surface:
-        """In the shape's own frame, as fine as it is drawn."""
+        """The surface in the shape's own frame, as fine as it is drawn."""
 
     def levels(self) -> Levels:
         """The surfaces from fine to coarse."""
@@ -129,7 +129,7 @@ class CapsuleShape(CylinderShape):
 
 @dataclass(frozen=True)
 class EllipsoidShape(Kind):
-    """With its semi-axes along the axes, about the origin. MJCF has them."""
+    """An ellipsoid with its semi-axes along the axes, about the origin. MJCF has them."""
 
     semi_axes: tuple[float, float, float]
     word = "ellipsoid"

@@ -161,7 +161,7 @@ def _ply(path: Path, data: bytes, budget: Budget) -> tuple[float, bytes]:
 
 
 def _stl(path: Path, data: bytes, budget: Budget) -> tuple[float, bytes]:
-    """Of what is not text the number of triangles must be that of the bytes."""
+    """The triangles of an STL file; of one that is not text their number must be that of the bytes."""
     if len(data) >= 84 and data.lstrip()[:5] != b"solid":
         (count,) = struct.unpack_from("<I", data, 80)
         if len(data) < 84 + 50 * count:
@@ -213,7 +213,7 @@ class _Instances:
         self.open: set[int] = set()
 
     def size(self, element: XmlElement, depth: int = 0) -> tuple[int, int]:
-        """How many parts and triangles a node, or what it uses, stands for."""
+        """The number of parts and triangles that a node, or what it uses, stands for."""
         number = id(element)
         if number in self.sizes:
             return self.sizes[number]
@@ -244,7 +244,7 @@ _PRIMITIVES = ("triangles", "polylist", "polygons", "tristrips", "trifans")
 
 
 def _corners(primitive: XmlElement) -> int:
-    """How many corners the triangles or polygons of a primitive have, by the numbers that stand in it."""
+    """The number of corners of the triangles or polygons of a primitive, by the numbers that stand in it."""
     offsets = [each.attributes.get("offset", "0").strip() for each in primitive.all("input")]
     stride = 1 + max((int(each) for each in offsets if each.isascii() and each.isdigit() and len(each) < 4), default=0)
     letters = np.frombuffer(" ".join(each.text for each in primitive.walk() if each.tag == "p").encode(), np.uint8)

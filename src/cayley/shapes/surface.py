@@ -47,7 +47,7 @@ class Surface:
         return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
 
     def moved(self, pose: Array) -> Surface:
-        """As seen from a frame in which its own has this pose (4, 4)."""
+        """The surface seen from a frame in which its own has this pose (4, 4)."""
         return Surface(self.points @ pose[:3, :3].T + pose[:3, 3], self.triangles, self.closed)
 
     def scaled(self, scale: Array) -> Surface:
@@ -56,8 +56,8 @@ class Surface:
         return Surface(self.points * scale, triangles, self.closed)
 
     def simplified(self, most: int) -> Surface:
-        """With no more triangles than `most`, about: the edges that matter least are collapsed, and where that does not
-        suffice, or leaves holes, as with many small parts, the points of small cells become one."""
+        """The surface with no more triangles than `most`, about: the edges that matter least are collapsed, and where
+        that does not suffice, or leaves holes, as with many small parts, the points of small cells become one."""
         if len(self.triangles) <= most:
             return self
         start = self._coarse(_MANY) if len(self.triangles) > _MANY else self
@@ -81,7 +81,7 @@ class Surface:
         return Surface(within.astype(float), np.asarray(triangles), self.closed)
 
     def _coarse(self, most: int) -> Surface:
-        """In the finest of some grids with which there are no more triangles than `most`."""
+        """The surface in the finest of some grids with which there are no more triangles than `most`."""
         low = self.points.min(axis=0)
         size = float(np.ptp(self.points, axis=0).max()) or 1.0
         fine = 4.0

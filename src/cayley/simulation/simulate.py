@@ -140,7 +140,7 @@ def _of_mechanism(event: Event) -> Event:
 
 
 def _ticks(start: float, end: float, period: float) -> Array:
-    """When a digital controller looks, and the end."""
+    """The times at which a digital controller looks, and the end."""
     ticks = start + period * np.arange(np.ceil((end - start) / period * (1 - 1e-12)) + 1)
     return np.append(ticks[ticks < end - 1e-9 * period], end)
 

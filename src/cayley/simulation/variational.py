@@ -69,7 +69,7 @@ class CayleyTurn(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Where a mechanism's turning parts are: attitudes in q and angular velocities in v; and positions of floating
+    """The places of a mechanism's turning parts: attitudes in q and angular velocities in v; and positions of floating
     bodies."""
 
     turns: list[tuple[slice, slice]]

@@ -208,7 +208,7 @@ def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
 
 
 def camera(figure: Skeleton, points: Array) -> dict[str, Any]:
-    """Where to look to show points (n, 3); along the normal of a planar mechanism, from a little aside."""
+    """The view that shows points (n, 3); along the normal of a planar mechanism, from a little aside."""
     low = points.min(axis=0)
     high = points.max(axis=0)
     size = max(float(np.linalg.norm(high - low)), figure.size) * _MARGIN
@@ -296,7 +296,7 @@ def _between(tree: Tree) -> str:
 
 
 def _closing(tree: Tree, driven: Sequence[int]) -> list[str]:
-    """Of the constraints on positions: what wheels forbid does not hold a slider."""
+    """The lines of text of the constraints on positions: what wheels forbid does not hold a slider."""
     held = replace(tree, constraints=tuple(each for each in tree.constraints if each.positions))
     rows = np.flatnonzero(hold_positions(held))
     opening = kernel(f"({tree.nq})->({len(rows)})", name="opening", inputs=("q",))(lambda q: residual(held, q)[rows])

@@ -43,7 +43,7 @@ class Stop:
         return TOUCHING * max(1.0, abs(self.limit))
 
     def gap(self, q: Array) -> Scalar:
-        """How far coordinates are from the stop."""
+        """The distance of coordinates from the stop."""
         return self.n * (q[self.coordinate] - self.limit)
 
 

@@ -106,18 +106,18 @@ class Layout:
 
     @cached_property
     def places(self) -> dict[str, slice]:
-        """Where each block is."""
+        """The place of each block."""
         ends = np.cumsum([0, *[block.size for block in self.blocks.values()]]).tolist()
         return {name: slice(a, b) for name, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
 
     @cached_property
     def columns(self) -> dict[str, slice]:
-        """Where each block and each mode is."""
+        """The place of each block and each mode."""
         return self.places | {name: slice(self.smooth + k, self.smooth + k + 1) for k, name in enumerate(self.modes)}
 
     @cached_property
     def smooth(self) -> int:
-        """How many numbers the blocks are; those of the modes follow."""
+        """The number of numbers in the blocks; those of the modes follow."""
         return sum(block.size for block in self.blocks.values())
 
     @property
@@ -126,7 +126,7 @@ class Layout:
 
     @property
     def freedoms(self) -> int:
-        """How many numbers the tangents of all blocks are."""
+        """The number of numbers in the tangents of all blocks."""
         return sum(prod(block.tangent) for block in self.blocks.values())
 
     @property
@@ -179,7 +179,7 @@ class Layout:
         return joined([as_vector(block.manifold.rate(x[name], d[name])) for name, block in self.blocks.items()])
 
     def stepped(self, x: Record, d: Mapping[str, Array]) -> dict[str, Array]:
-        """Where constant velocities lead the blocks they are given for."""
+        """The blocks to which constant velocities lead those they are given for."""
         return {name: self.blocks[name].manifold.step(x[name], d[name]) for name in d}
 
     def middle(self, name: str, start: Record, end: Record) -> Array:
@@ -189,7 +189,7 @@ class Layout:
             start[name], block.manifold.difference(start[name], end[name]) / 2)
 
     def opposite(self, name: str, start: Record, middle: Record, h: Scalar, slopes: Mapping[str, Array]) -> Array:
-        """Where a block is after the step `h` that brought it halfway to its middle."""
+        """The block after the step `h` that brought it halfway to its middle."""
         block = self.blocks[name]
         return 2 * middle[name] - start[name] if block.is_flat else block.manifold.step(start[name], h * slopes[name])
 

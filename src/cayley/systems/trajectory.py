@@ -82,7 +82,7 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
 
     @cached_property
     def good(self) -> Array:
-        """How many samples of each trajectory (...) are numbers, from the start."""
+        """The number of samples of each trajectory (...) that are numbers, from the start."""
         fine = np.isfinite(self.vectors).all(-1)
         return np.where(fine.all(-1), fine.shape[-1], np.argmin(fine, axis=-1))
 

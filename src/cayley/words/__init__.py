@@ -130,7 +130,7 @@ def what_it_is_here(name: str) -> str:
 
 
 def _without_arguments(call: str) -> str:
-    """Of `pin.log6(pin.SE3(X)).vector` what is called, `pin.log6.vector`."""
+    """The called function of `pin.log6(pin.SE3(X)).vector`, `pin.log6.vector`."""
     bare = _ARGUMENTS.sub("", call)
     return bare if bare == call else _without_arguments(bare)
 

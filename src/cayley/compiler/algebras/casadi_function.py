@@ -76,7 +76,7 @@ def _slopes(casadi: Any, program: Program, symbols: Sequence[SX]) -> list[SX]:  
 
 
 def _columnwise(variables: Sequence[Variable]) -> list[list[int]]:
-    """Where the elements of each, column by column, are among all, row by row."""
+    """The places, row by row, of the elements of each array taken column by column."""
     start = 0
     found = []
     for variable in variables:

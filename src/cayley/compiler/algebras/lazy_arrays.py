@@ -41,7 +41,7 @@ class OnChunks:
 
     @property
     def __name__(self) -> str:
-        """As it is called among the tasks, whose names have no hyphens."""
+        """The name among the tasks, which has no hyphens."""
         return re.sub(r"\W+", "_", self.kernel.__name__)
 
     def __call__(self, *chunks: Array) -> Scalar:

@@ -68,7 +68,7 @@ def _shape_of(argument: Scalar) -> Shape:
 
 @dataclass(frozen=True)
 class Algebra(HoldsFunctions):
-    """How to compute with one kind of scalar.
+    """An algebra: the operations on one kind of scalar.
 
     `functions` has a function for each operation, by its NumPy name (`sin`, `arctan2`, `where`, ...); for + - * /,
     comparisons, choices, minimum and maximum, Python's own operators are taken where it has none, and an operation that

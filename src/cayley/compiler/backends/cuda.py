@@ -84,7 +84,7 @@ class OnCuda:
                           strict=program.is_strict)
 
     def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
-        """By tiles where the device has an engine that copies them and rows are moved faster so."""
+        """The copies by tiles, where the device has an engine that copies them and rows are moved faster so."""
         if moves_tiles(loaded_cupy()) and pays(self.program, precision, strides):
             return Written(cuda_rows(self.program, precision, strides), tile=TILE,
                            shared=memory_of_tiles(self.program, precision, strides))

@@ -127,7 +127,8 @@ def states(cupy: ModuleType, array: Scalar, batch: Shape, loop: Shape, core: Sha
 
 
 def strides_of(array: Scalar) -> list[int]:
-    """In elements; along an axis of one element, which may have any, those of an array in a row."""
+    """The strides of an array in elements; along an axis of one element, which may have any, those of an array in a
+    row."""
     found = [stride // array.itemsize for stride in array.strides]
     if array.shape[-1] <= 1:
         found[-1] = 1

@@ -40,7 +40,7 @@ class Size:
 
     @property
     def needs(self) -> tuple[int, int]:
-        """By which one is larger than another."""
+        """The local memory and the registers, in the order in which they are compared."""
         return self.local, self.registers
 
     def __str__(self) -> str:
@@ -71,8 +71,8 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Launch:
-    """How a kernel is started for operands of some layout that it reads and writes where they lie: `gaps` are the
-    numbers that follow each of them."""
+    """The start of a kernel for operands of some layout that it reads and writes where they lie: `gaps` are the numbers
+    that follow each of them."""
 
     loaded: Loaded
     blocks: int
@@ -229,8 +229,8 @@ def _loaded(cupy: ModuleType, code: bytes, name: str) -> tuple[Any, Size]:
 
 
 def _known(array: Scalar, strides: Sequence[int]) -> Strides:
-    """Of the strides of an operand (states, ..., elements) those that are written into the text: of rows, of columns
-    and of what is the same for all. There are few of these, and so few texts."""
+    """The strides of an operand (states, ..., elements) that are written into the text: of rows, of columns and of what
+    is the same for all. There are few of these, and so few texts."""
     state, *turns, element = strides
     return (state if state in (0, 1, array.shape[-1]) else None, *[None for _ in turns], 1 if element == 1 else None)
 

@@ -64,7 +64,7 @@ _HELPERS = {
 
 
 class JavaScriptDialect(Dialect):
-    """How JavaScript spells numbers, statements and functions."""
+    """Numbers, statements and functions as JavaScript spells them."""
 
     def __init__(self) -> None:
         super().__init__("double", "Infinity", "NaN", "function")
@@ -239,7 +239,7 @@ _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTAN
 
 
 def _place(variable: Variable, name: str, turn: str) -> MemoryPlace:
-    """Where an element is, now: a scalar that does not move is itself."""
+    """The place of an element, now: a scalar that does not move is itself."""
     size = len(variable.nodes)
     if turn:
         return MemoryPlace(name, lambda k: f"{name}[{turn}*{size} + {k}]")

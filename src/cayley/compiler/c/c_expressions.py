@@ -51,7 +51,7 @@ def is_helper(op: str) -> bool:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a language spells numbers and functions."""
+    """Numbers and functions as a language spells them."""
 
     real: str
     infinity: str = "INFINITY"

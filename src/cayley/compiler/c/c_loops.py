@@ -73,7 +73,8 @@ class CLoops:
         return name
 
     def _variables_of_outputs(self, outputs: Sequence[MemoryPlace]) -> dict[int, list[str]]:
-        """Where an output is found after a stage: in the state that it feeds, or in variables of its own."""
+        """The variables in which outputs are found after a stage: in the state that it feeds, or in variables of its
+        own."""
         found = {after: self._locals[before] for after, before in self.plan.feeds}
         wanted = {place: output.name for place, output in zip(self.plan.kept, outputs, strict=True)}
         if self.plan.repeats is not None:

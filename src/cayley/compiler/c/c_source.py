@@ -94,7 +94,7 @@ def c_source(program: Program, *, name: str | None = None, precision: str = "dou
 
 
 def c_dialect(precision: str) -> Dialect:
-    """How C spells numbers of this precision."""
+    """Numbers of this precision as C spells them."""
     if precision not in _DIALECTS:
         raise UnsupportedError(f"C must be written in 'double' or 'float', not {precision!r}")
     return _DIALECTS[precision]

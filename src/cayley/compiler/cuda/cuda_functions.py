@@ -164,7 +164,7 @@ def _specials(real: str) -> tuple[str, str]:
 
 
 def cuda_dialect(precision: str) -> CudaDialect:
-    """How CUDA spells numbers of this precision."""
+    """Numbers of this precision as CUDA spells them."""
     if precision not in ("double", "float"):
         raise UnsupportedError(f"CUDA must be written in 'double' or 'float', not {precision!r}")
     return CudaDialect(precision, *_specials(precision), helper="static __device__")

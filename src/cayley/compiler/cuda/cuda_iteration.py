@@ -46,7 +46,7 @@ def limbed_program(iteration: Iteration, precision: str) -> LimbedProgram | None
 
 
 def memory_of_block(limbed: LimbedProgram, iteration: Iteration, precision: str) -> int:
-    """In bytes, for what a block shares."""
+    """The memory [bytes] that a block shares."""
     return limb_memory(limbed, iteration.plan, precision) if TOGETHER[precision] == 1 else 0
 
 

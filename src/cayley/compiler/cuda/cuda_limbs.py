@@ -23,14 +23,14 @@ _Result = tuple[tuple[int, int], Node]
 
 
 def limb_memory(stage: LimbedProgram, plan: Plan, precision: str) -> int:
-    """In bytes, for the states of a block of which each thread takes one."""
+    """The memory [bytes] for the states of a block of which each thread takes one."""
     held = sum(len(stage.whole.inputs[before].nodes) for _, before in plan.feeds)
     return held * THREADS * (8 if precision == "double" else 4)
 
 
 def limb_statements(stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[MemoryPlace],
                     outputs: Sequence[MemoryPlace], *, together: int, taken: set[str], helper: str) -> list[str]:
-    """All that a thread does, for as many trajectories together."""
+    """The statements of a thread, for as many trajectories together."""
     made = _LimbByLimb if together == 1 else _Together
     return made(stage, plan, dialect, inputs, outputs, taken, helper, together).statements
 
@@ -140,7 +140,7 @@ class _Together(_LimbByLimb):
                 f"while (owned < {self._together} && {self._number('owned')} < count) owned++;", *self.lines]
 
     def _number(self, own: str) -> str:
-        """Of a trajectory, among all."""
+        """The number of a trajectory among all."""
         return f"((long long)blockIdx.x*{self._together} + {own})*blockDim.x + threadIdx.x"
 
     def _held_at(self, place: int) -> str:

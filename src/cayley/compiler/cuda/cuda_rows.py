@@ -77,7 +77,7 @@ def pays(program: Program, precision: str, strides: Sequence[Strides]) -> bool:
 
 
 def memory_of_tiles(program: Program, precision: str, strides: Sequence[Strides]) -> int:
-    """In bytes, of a block: two barriers, two buffers for inputs and one for outputs."""
+    """The memory [bytes] of a block: two barriers, two buffers for inputs and one for outputs."""
     read = _read(program)
     inputs = sum(len(v.nodes) for v, known in zip(program.inputs, strides, strict=False)
                  if v.name in read and _is_row(v, known))
@@ -133,7 +133,7 @@ class _Row(Operand):
 
     @property
     def in_tile(self) -> str:
-        """Where the rows of a tile begin in the operand."""
+        """The beginning of the rows of a tile in the operand."""
         return f"{self.pointer} + tile*{self.length * TILE}"
 
 

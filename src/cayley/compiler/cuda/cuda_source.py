@@ -37,20 +37,20 @@ class Operand:
 
     @staticmethod
     def named(variable: Variable, pointer: str, taken: set[str], known: Strides | None, turn: str = "") -> Operand:
-        """With names that are not taken, and from then on are."""
+        """An operand with names that are not taken, and from then on are."""
         kinds = ("state", "turn", "element") if turn else ("state", "element")
         strides = tuple(unique(f"{pointer}_{kind}_stride", taken) for kind in kinds)
         taken.update(strides)
         return Operand(variable, pointer, strides, known or (None,) * len(strides), turn)
 
     def declared(self, kind: str) -> str:
-        """As parameters of the kernel."""
+        """The parameters of the kernel for this operand."""
         return ", ".join([f"{kind} *{self.pointer}", *[f"const long long {stride}" for stride, known
                                                        in zip(self.strides, self.known, strict=True) if known is None]])
 
     @property
     def first(self) -> str:
-        """Where its first element is, now."""
+        """The place of its first element, now."""
         turns = ["state", *([self.turn] if self.turn else [])]
         terms = [f"{turn}*{stride}" for turn, stride in zip(turns, self._spelled, strict=False) if stride != "0"]
         return " + ".join(terms) or "0"

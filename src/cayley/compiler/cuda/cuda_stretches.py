@@ -59,7 +59,7 @@ class Stretch:
 
 
 def stretches(stage: LimbedProgram) -> list[Stretch]:
-    """In an order in which each comes as late as those allow that need it: little is kept for long."""
+    """The stretches in an order in which each comes as late as those allow that need it: little is kept for long."""
     shares = stage.shares
     nodes = [n for n in stage.program.nodes if n.args]
     turn = {n.index: (shares.phase[n.index], shares.part[n.index]) for n in nodes}
@@ -97,8 +97,8 @@ def handed_over(stage: LimbedProgram) -> set[int]:
 
 
 def slots(parts: Sequence[Stretch], late: Iterable[int]) -> dict[int, int]:
-    """Where a value is kept, by index, from the stretch that makes it to the last that takes it, or to the end if it is
-    `late`. A place is used again once all have taken what was in it."""
+    """The slot of each value, by index, from the stretch that makes it to the last that takes it, or to the end if it
+    is `late`. A place is used again once all have taken what was in it."""
     last = {value: number for number, part in enumerate(parts) for value in part.taken}
     last.update(dict.fromkeys(late, len(parts)))
     made = {value: number for number, part in enumerate(parts) for value in part.new}

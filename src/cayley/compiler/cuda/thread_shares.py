@@ -25,8 +25,8 @@ _COST = {"sin": 12, "cos": 12, "sqrt": 8, "divide": 8}
 
 
 class Grain(NamedTuple):
-    """How finely a program is cut: less than how many limbs, and what is too small for a part, or to be looked at, as a
-    share of all."""
+    """The grain of a division of a program: less than how many limbs, and what is too small for a part, or to be looked
+    at, as a share of all."""
 
     most: int
     small: float
@@ -89,8 +89,8 @@ def _given(nodes: Sequence[Node], states: Mapping[int, int]) -> dict[int, int]:
 
 
 def _part(limbs: Limbs, given: int, reached: int) -> int:
-    """Of the limb that a value is made from, together with those that it hangs on, or else for; of two, the smaller.
-    What is made from several that hang on one is that one's."""
+    """The part of the limb that a value is made from, together with those that it depends on, or else is for; of two,
+    the smaller. What is made from several that hang on one is that one's."""
     touched = [limb for limb in limbs if limb & given]
     ends = [limb for limb in touched if not any(other != limb and other & limb == other for other in touched)]
     from_states = ends[0] if len(ends) == 1 else _around(limbs, _union(ends))
@@ -182,7 +182,8 @@ def _branches(costs: Mapping[Kind, int], limb: int, family: Iterable[int], twig:
 
 
 def _nested(sets: set[int]) -> set[int]:
-    """Without the results, such as the work of all joints, that are in sets neither of which lies within the other."""
+    """The sets without the results, such as the work of all joints, that are in two of which neither lies within the
+    other."""
     while True:
         crossing: dict[int, int] = {}
         every = sorted(sets, key=int.bit_count)
@@ -203,7 +204,8 @@ def _bits(mask: int) -> list[int]:
 
 
 def _phases(nodes: Sequence[Node], part: Mapping[int, int]) -> dict[int, int]:
-    """As early as what is handed over allows, and then as late as those allow that need it: little is kept for long."""
+    """The phases, as early as values that are handed over allow, and then as late as those allow that need them: little
+    is kept for long."""
     early: dict[int, int] = {}
     late: dict[int, int] = {}
     for node in nodes:

@@ -42,7 +42,7 @@ def fmod(lanes: Lanes, a: Value, b: Value) -> Value:
 
 
 def _long_division(lanes: Lanes, x: Value, y: Value) -> list[Value]:
-    """By the C library, for quotients that are not exact and for what is not finite."""
+    """The quotient by the C library, for quotients that are not exact and for numbers that are not finite."""
     symbol = f"@cayley.long_division.{lanes.width}"
     if symbol not in lanes.assembly.functions:
         body = Lanes(lanes.assembly, lanes.width)

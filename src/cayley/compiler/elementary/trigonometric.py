@@ -117,7 +117,7 @@ def _reduced(lanes: Lanes, x: Value) -> tuple[Value, Value]:
 
 
 def _reduced_straight(lanes: Lanes, x: Value, k: Value) -> Value:
-    """In the precision of x; what is too far for that becomes NaN."""
+    """The reduced angle in the precision of x; NaN for an x that is too large for that."""
     r = x
     for piece in HALF_PI if x.kind == "double" else HALF_PI_SINGLE:
         r = lanes.fma(k, -piece, r)
@@ -125,7 +125,8 @@ def _reduced_straight(lanes: Lanes, x: Value, k: Value) -> Value:
 
 
 def _is_far(lanes: Lanes, x: Value) -> Value:
-    """By the bits, because a comparison of numbers would signal NaN, and NumPy would warn of it."""
+    """True for large numbers, by the bits, because a comparison of numbers would signal NaN, and NumPy would warn of
+    it."""
     return lanes.as_integer(lanes.absolute(x)) > BITS_OF_FAR[x.kind]
 
 

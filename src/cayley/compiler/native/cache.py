@@ -35,7 +35,7 @@ class CacheWarning(UserWarning):
 
 
 def folder() -> Path | None:
-    """Where compiled code is kept, or None if the cache is off or there is no such place."""
+    """The folder of compiled code, or None if the cache is off or there is no such place."""
     said = os.environ.get("CAYLEY_CACHE")
     if said is not None:
         return None if said.strip().lower() in ("", "0", "off", "none") else _expanded(said)

@@ -91,7 +91,7 @@ class LoopCore:
         return self.width * element_size(self.precision)
 
     def _at(self, text: AssemblyText, pointer: str, element: str, lanes: int = 0) -> str:
-        """Where an element of all lanes is, or one of so many lanes."""
+        """The place of an element of all lanes, or of one of so many lanes."""
         offset = text.let(f"mul i64 {element}, {lanes or self.width}")
         return text.let(f"getelementptr {self.precision}, ptr {pointer}, i64 {offset}")
 

@@ -1,4 +1,4 @@
-"""Where the arguments and the results of calls are in memory, so that a callee reads and writes them in place.
+"""The places of the arguments and the results of calls in memory, so that a callee reads and writes them in place.
 
 An array of arguments lies side by side. If it is a piece of an input, or of the results of another call, that is where
 it is read; otherwise each of its values is stored where it belongs when it is computed. Calls with the same array read
@@ -45,12 +45,12 @@ class CallFrames:
                     self.places[key] = self._piece(group, inputs) or self._home(group)
 
     def place(self, result: Node) -> Place:
-        """Where a result is."""
+        """The place of a result."""
         buffer, start, step = self.results[result.args[0].index]
         return buffer, start + result.args[0].value.row(result.value) * step
 
     def arguments(self, call: Node) -> list[Place]:
-        """Where each array is that a call takes."""
+        """The place of each array that a call takes."""
         return [self.places[tuple(node.index for node in group)] for group in groups(call)]
 
     def _take(self, elements: int) -> int:
@@ -58,7 +58,7 @@ class CallFrames:
         return self.size - elements
 
     def _piece(self, group: Sequence[Node], inputs: Mapping[int, Place]) -> Place | None:
-        """Where the group already lies side by side, if it does."""
+        """The place of a group that already lies side by side, if it does."""
         known = [inputs.get(node.index) if node.op == "input" else
                  self.place(node) if node.op == "result" else None
                  for node in group]

@@ -113,8 +113,8 @@ class IteratedLoop(BatchLoop):
         return self.text.offset(memory, *[(turns[number], stride) for number, stride in operand.loops])
 
     def _gather(self, operand: _Looped, memory: str, place: str, valid: str) -> None:
-        """By way of another buffer, because a gathered block may be longer than the operand, and what follows is in
-        use."""
+        """A copy by way of another buffer, because a gathered block may be longer than the operand, and memory after it
+        is in use."""
         self._move("gather", operand, memory, self.space.scratch, valid)
         self._copy(place, self.space.scratch, prod(operand.shape))
 

@@ -167,7 +167,7 @@ class _Body:
         return self.values[node.index]
 
     def _place(self, node: Node) -> tuple[str, int]:
-        """Where something that was not computed in this function is."""
+        """The place of a value that was not computed in this function."""
         if node.op == "input":
             return self.core.inputs[node.index]
         if node.op == "result":

@@ -26,7 +26,7 @@ _INLINED = 400
 
 
 class Buffers:
-    """Where each operand begins in the input and output buffers, in elements of one lane."""
+    """The beginning of each operand in the input and output buffers, in elements of one lane."""
 
     def __init__(self, core: Core) -> None:
         self.inputs, self.input_size = _places(core.program.inputs, core.width)
@@ -185,7 +185,7 @@ class BatchLoop:
                 "gather", operand, *self._places(operand, first, self.space.input), valid))
 
     def _places(self, operand: LoopOperand, first: str, buffer: str) -> tuple[str, str]:
-        """Where a block of an operand is in NumPy's memory, and where in the buffer."""
+        """The places of a block of an operand in NumPy's memory and in the buffer."""
         memory = self.text.offset(operand.pointer, (first, operand.outer))
         return memory, self.text.let(
             f"getelementptr {self.core.precision}, ptr {buffer}, i64 {operand.start * self.core.width}")

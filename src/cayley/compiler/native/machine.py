@@ -35,7 +35,7 @@ class Processor:
 
     @property
     def identity(self) -> str:
-        """All that machine code depends on besides the program."""
+        """The facts that machine code depends on besides the program."""
         return "|".join((self.triple, self.cpu, self.features, llvmlite.__version__, str(binding.llvm_version_info),
                          "" if self.optimising else "quick"))
 

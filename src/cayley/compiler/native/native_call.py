@@ -115,7 +115,7 @@ def _choose_form(text: AssemblyText, inputs: int, into: str, new: str, slow: str
 
 
 def _hand_over_nan(text: AssemblyText, core: Core, space: CoreBuffers, slow: str, unknown: Sequence[int]) -> None:
-    """To the general call, if a result is not equal to itself, and not `unknown`."""
+    """A jump to the general call, if a result is not equal to itself, and not `unknown`."""
     numbers = "true"
     bad = text.label("bad")
     good = text.label("good")

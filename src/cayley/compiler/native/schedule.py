@@ -1,4 +1,4 @@
-"""In which order the operations are computed, and which products are fused into the sum that uses them."""
+"""The order in which the operations are computed, and the products that are fused into the sum that uses them."""
 
 from __future__ import annotations
 

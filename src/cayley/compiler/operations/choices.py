@@ -97,7 +97,7 @@ _FLOOR_DIVIDE_IN_C = """{real} {name}({real} a, {real} b)
 
 
 def _nearest(x: Scalar) -> Scalar:
-    """Of two whole numbers that are equally near, the even one."""
+    """The nearest whole number, and the even one of two that are equally near."""
     below = np.floor(x)
     rest = x - below
     is_odd = below - 2.0 * np.floor(0.5 * below)

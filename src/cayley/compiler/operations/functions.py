@@ -18,7 +18,8 @@ _LARGE = 2.0**28  # whose square and the square plus one are the same number
 
 
 def _other_leg(a: Scalar) -> Scalar:
-    """Of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1."""
+    """The other leg of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1.
+    """
     return ((1.0 - a) * (1.0 + a)).sqrt()
 
 

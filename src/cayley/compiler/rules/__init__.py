@@ -1,4 +1,5 @@
-"""How each operation is built: folded, and rewritten into one canonical form, so that equal expressions meet.
+"""The rules by which operations are built: folded, and rewritten into one canonical form, so that equal expressions
+meet.
 
 Signs travel outwards (a product of negatives is the negative of a product, `b - a` is `-(a - b)` where that exists),
 constants travel to the front and gather there. A sign change is free in every published operation count, and nearly so

@@ -140,7 +140,7 @@ def remainder(a: Node, b: Node) -> Node:
 
 @rule("floor_divide")
 def floor_divide(a: Node, b: Node) -> Node:
-    """How many whole steps of b are in a."""
+    """The number of whole steps of b in a."""
     return _division_with_rest("floor_divide", np.floor_divide, a, b)
 
 

@@ -107,7 +107,7 @@ def _traced(text: Callable[..., Any], signature: str, name: str, inputs: list[st
 
 
 def _products_of(left: Array, right: Array) -> int:
-    """How many products of entries that are not zero a matrix product takes."""
+    """The number of products of entries that are not zero that a matrix product takes."""
     return int(sum(map(operator.mul, _entries(left.T), _entries(right))))
 
 

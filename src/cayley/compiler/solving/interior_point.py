@@ -40,7 +40,7 @@ class Program(NamedTuple):
     regular: Scalar
 
     def across(self, x: Array) -> Array:
-        """How far each side is approached: factor (G x)[row]."""
+        """The distance to which each side is approached: factor (G x)[row]."""
         return self.factor * times(self.G, x)[list(self.rows)] if len(self.rows) else np.zeros(0)
 
     def on_rows(self, values: Array) -> Array:
@@ -62,7 +62,7 @@ class Program(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the method is, or a direction in which it goes; `cones` are pairs of a slack s and a multiplier z."""
+    """A point of the method, or a direction in which it goes; `cones` are pairs of a slack s and a multiplier z."""
 
     x: Array
     y: Array
@@ -202,7 +202,7 @@ def _shrinking(v: Array, way: Array) -> Scalar:
 
 
 def start(program: Program) -> Place:
-    """Where the method begins."""
+    """The point at which the method begins."""
     n, p, k = len(program.q), len(program.b), len(program.side)
     return Place(np.zeros(n), np.zeros(p), np.ones(k), np.ones(k),
                  tuple((np.eye(len(g))[0], np.eye(len(g))[0]) for _, g in program.cones), 1.0, 1.0)

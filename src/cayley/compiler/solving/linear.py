@@ -115,7 +115,7 @@ def cholesky(A: Array) -> list[list[Any]]:
 
 @dataclass(frozen=True)
 class Elimination:
-    """How equations were brought to upper triangular form, to be done again to right-hand sides.
+    """The steps that brought equations to upper triangular form, to be done again to right-hand sides.
 
     `steps` are (i, k, factor): row k times the factor is taken from row i; or (i, k, condition, None): the rows change
     places where it holds. `upper` are the rows that are left. `rows` and `columns`: which equation, which unknown, was
@@ -245,7 +245,7 @@ def _largest_first(rows: list[Row], k: int) -> list[tuple[Any, ...]]:
 
 
 def determinant(A: Array) -> Scalar:
-    """By minors if A is small, by elimination otherwise: zero if zeros alone make A singular."""
+    """The determinant, by minors if A is small, by elimination otherwise: zero if zeros alone make A singular."""
     n = len(A)
     if n <= _LARGEST_EXPANDED:
         return _by_minors(A)

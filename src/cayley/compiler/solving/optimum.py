@@ -11,7 +11,7 @@ from cayley.compiler.typing import Array, Scalar
 
 
 class Status(IntEnum):
-    """How the solution of a program ended."""
+    """The status of the solution of a program."""
 
     SOLVED = 0
     INFEASIBLE = 1

@@ -81,7 +81,7 @@ class Given(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows have bounds."""
+        """The number of rows with bounds."""
         bounds = [bound for bound in (self.lower, self.upper) if bound is not None]
         return self.G.shape[-2] if self.G is not None else bounds[0].shape[-1] if bounds else 0
 

@@ -40,8 +40,9 @@ class Turn(NamedTuple):
 
 
 def brought_near(program: Program, has_ended: Scalar, iterations: int, tolerance: Scalar) -> tuple[Place, Scalar]:
-    """Where at most so many steps from the usual start lead, and how many were taken: none where it `has_ended` (0, 1)
-    before, none after it was found solved, infeasible or unbounded, or a step would not have been of numbers."""
+    """The point to which at most so many steps from the usual start lead, and how many were taken: none where it
+    `has_ended` (0, 1) before, none after it was found solved, infeasible or unbounded, or a step would not have been of
+    numbers."""
     def step(turn: Turn) -> Turn:
         after = advanced(program, turn.at)
         is_finite = reduce(operator.and_, [abs(x) < np.inf for x in _scalars(after)])
@@ -119,7 +120,8 @@ class Solution(NamedTuple):
 
 
 def measured(program: Program, x: Array, y: Array, z: Array) -> Solution:
-    """With how far it is from a solution: of each side, its distance or its multiplier must be zero, and neither less.
+    """The point with its distance from a solution: of each side, its distance or its multiplier must be zero, and
+    neither less.
     """
     short = program.side - program.across(x)
     return Solution(x, y, z, largest([*_slope(program, x, y, z), *(program.A @ x - program.b),

@@ -32,7 +32,7 @@ def solved_as_numbers(name: str, given: Given, start: tuple[Array, ...] | None, 
 
 
 def _simpler(given: Given) -> Given:
-    """Without bounds that are infinite throughout, and without the identity as G."""
+    """The program without bounds that are infinite throughout, and without the identity as G."""
     n = given.q.shape[-1]
     lower, upper = [None if bound is None or (abs(bound) >= INFINITE).all() else bound
                     for bound in (given.lower, given.upper)]

@@ -1,4 +1,4 @@
-"""How small is zero: the one tolerance by which ranks are decided, for numbers and for symbols.
+"""The one tolerance by which ranks are decided, for numbers and for symbols: how small is zero.
 
     s^2 <= 64 n eps        s a singular value of a matrix of n columns whose rows are about one long, eps the rounding
                            of the arithmetic that computes, float64 or float32

@@ -19,7 +19,7 @@ _PASSES = 3
 
 
 class Scales(NamedTuple):
-    """By what was multiplied: unknowns (divided by `x`), equations, sides, cones and costs."""
+    """The factors of a scaled program: unknowns (divided by `x`), equations, sides, cones and costs."""
 
     x: Array
     y: Array

@@ -55,7 +55,7 @@ class SingularVectors(NamedTuple):
 
 
 def singular_vectors(A: Array, rank: int) -> SingularVectors:
-    """Of a matrix (h, n) of at most `LARGEST` columns.
+    """The singular vectors of a matrix (h, n) of at most `LARGEST` columns.
 
     >>> singular_vectors(np.array([[3.0, 4.0]]), 1).basis.T.round(12)
     array([[-0.8,  0.6]])

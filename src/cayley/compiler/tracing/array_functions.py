@@ -83,7 +83,8 @@ def _round(a: Scalar, decimals: Scalar = 0, out: Scalar = None) -> Scalar:
 
 
 def _cross(a: ArrayLike, b: ArrayLike, *options: Any, **named: Any) -> Scalar:  # noqa: ANN401 (handed on)
-    """Of two vectors of three in the order in which NumPy does it, without its detours; of all else by NumPy."""
+    """The product of two vectors of three in the order in which NumPy computes it, without its detours; other shapes by
+    NumPy."""
     if options or named or np.shape(a) != (3,) or np.shape(b) != (3,):
         return wrapped(np.cross._implementation(  # type: ignore[attr-defined]
             *_unwrapped((a, b, *options)), **_unwrapped(named)))

@@ -57,7 +57,7 @@ class Callee:
         return self.count
 
     def row(self, place: int) -> int:
-        """Where a result is in memory."""
+        """The place of a result in memory."""
         return place
 
     def is_opened(self, often: int, seen: bool) -> bool:

@@ -47,6 +47,7 @@ def definitions(operations: Iterable[str]) -> list[str]:
 
 @cache
 def _definition(operation: Operation) -> str:
-    """By its key or its text. Vector arithmetic without a key is not compared: code made of it is this process's."""
+    """The definition, by its key or its text. Vector arithmetic without a key is not compared: code made of it is this
+    process's."""
     own = os.urandom(16).hex() if operation.llvm else program_of(operation).key
     return f"{operation.name} {operation.key or own}"

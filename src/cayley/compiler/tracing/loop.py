@@ -70,7 +70,7 @@ class Loop(Callee):
 
     @property
     def kept(self) -> int:
-        """How many numbers the body keeps in each turn."""
+        """The count of numbers that the body keeps in each turn."""
         return len(self.body.outputs[1].nodes)
 
     @property

@@ -64,7 +64,7 @@ def nominal(values: Array | Scalar) -> Array:
 
 
 def is_present(values: Array | Scalar) -> Array:
-    """Of an array (...) which entries are something else than zero, for some value of the inputs.
+    """Flags of the entries of an array (...) that are something else than zero, for some value of the inputs.
 
     >>> is_present(np.array([0.0, 2.0]))
     array([False,  True])

@@ -73,7 +73,7 @@ class Program:
         return next(variable for variable in self.inputs if variable.name == name)
 
     def uses(self) -> dict[int, int]:
-        """How often each node is an operand or an output, by index."""
+        """The number of times that each node is an operand or an output, by index."""
         count = dict.fromkeys((node.index for node in self.nodes), 0)
         for node in self.nodes:
             for operand in node.args:

@@ -278,7 +278,7 @@ class GearTrain:
 
     @classmethod
     def from_reduction(cls, ratios: ArrayLike) -> GearTrain:
-        """Of reduction ratios (n), turns of a joint for one of its motor.
+        """A gear train with reduction ratios (n), turns of a joint for one of its motor.
 
         >>> GearTrain.from_reduction([0.01]).matrix
         array([[100.]])

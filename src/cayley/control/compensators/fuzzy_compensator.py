@@ -68,7 +68,7 @@ def fuzzy_rules(arm: ArmLike, most: ArrayLike, error: ArrayLike, rate: ArrayLike
 
 
 def _memberships(x: Array, count: int) -> Array:
-    """How much a number belongs to each of the sets (count), which add up to one."""
+    """The memberships of a number in the sets (count), which add up to one."""
     peaks = np.linspace(-1.0, 1.0, count)
     inside = np.minimum(np.maximum(x, -1.0), 1.0)
     return np.maximum(1.0 - abs(inside - peaks) * ((count - 1) / 2), 0.0)

@@ -118,7 +118,7 @@ def excitation(arm: ArmLike, move: Motion, *, parameters: str | Sequence[str] | 
 
 
 def _bounds(unknown: UnknownParameters, given: tuple[ArrayLike, ArrayLike] | None) -> tuple[Array, Array]:
-    """Of corrections (k), from those of estimates."""
+    """The bounds of corrections (k), from those of estimates."""
     sides = (-np.inf, np.inf) if given is None else given
     if not isinstance(sides, Sequence) or len(sides) != 2:
         raise SignatureError(f"the bounds of estimates must be a pair, low and high, not {shown(given)}")

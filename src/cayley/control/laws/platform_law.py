@@ -97,7 +97,7 @@ class PlatformLaw:
         return np.stack(rows), np.array(wanted, dtype=float)
 
     def _arm(self, t: float) -> tuple[Array, Array, Array]:
-        """Where the arm's joints are to be, before, during and after its own task."""
+        """The wanted coordinates of the arm's joints, before, during and after its own task."""
         if self.task.arm is None or t < self.task.hand_over:
             still = np.zeros(len(self.task.arm_places))
             return self.task.start[self.task.arm_places], still, still
@@ -180,7 +180,7 @@ class PathStabiliser:
 
 
 def _beside(pose: Array, corner: Array, k: Array, near: Array) -> tuple[Array, Array, Array]:
-    """How far along a piece from its corner, signed, how far to its left, and how much turned from it, a pose is; of
+    """The distances of a pose along a piece from its corner, signed, and to its left, and its turn from the piece; of
     places on a circle, which come back after a turn, the one next to `near` along it."""
     c, sn = np.cos(corner[..., 2]), np.sin(corner[..., 2])
     d = pose[..., :2] - corner[..., :2]

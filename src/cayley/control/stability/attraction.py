@@ -42,7 +42,8 @@ _WORDS = {1: "converged", 0: "elsewhere", -1: "left"}
 
 
 class Levels(NamedTuple):
-    """Of V: below `falling` V' is negative, below `converging` everything has converged; both within the slice."""
+    """The levels of V: below `falling` V' is negative, below `converging` everything has converged; both within the
+    slice."""
 
     falling: float
     converging: float
@@ -242,7 +243,7 @@ def _axes(about: ErrorDynamics, slice: Mapping[str, tuple[float, float]],
 
 
 def _overshoot(about: ErrorDynamics, reach: Array, duration: float, h: float) -> Array:
-    """How far (n) the linear model goes from displacements within `reach` (n)."""
+    """The largest displacements (n) of the linear model that begins within `reach` (n)."""
     step = max(h, duration / _LOOKS)
     move = np.linalg.matrix_power(about.A, max(int(step), 1)) if about.discrete else expm(step * about.A)
     here = np.eye(about.size)
@@ -262,7 +263,7 @@ def _grid(about: ErrorDynamics, labels: tuple[str, str], horizontal: Array, vert
 
 
 def _times(about: ErrorDynamics, poles: Array | None, until: float | None, step: float | None) -> tuple[float, float]:
-    """How long, and by which steps."""
+    """The duration and the steps."""
     assert poles is not None
     wrong = f"a time to follow states, and its steps, are positive, not {shown(until)} and {shown(step)}"
     if any(time is not None and not is_finite_number(time) for time in (until, step)):

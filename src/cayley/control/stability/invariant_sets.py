@@ -68,7 +68,7 @@ def curvature_of_rate(candidate: LyapunovCandidate) -> Array:
 
 
 def rounding_of_curvature(candidate: LyapunovCandidate) -> float:
-    """How large eigenvalues of that may be which are zero: they are differences of what A and H are multiplied to."""
+    """The size of eigenvalues of that which may be zero: they are differences of what A and H are multiplied to."""
     A = float(np.linalg.norm(candidate.about.A, 2))
     H = float(np.linalg.norm(_curvature(candidate), 2))
     return _ROUNDING * H * (A**2 + 1 if candidate.about.discrete else 2 * A)
@@ -120,7 +120,7 @@ def _by_algebra(candidate: LyapunovCandidate) -> Finding | None:
 
 
 def _basis(equations: Any, d: Any) -> Any:  # noqa: ANN401 (of SymPy)
-    """Of the ideal of equations, in which factors that are zero nowhere are left out."""
+    """A basis of the ideal of equations, in which factors that are zero nowhere are left out."""
     with optional_imports():
         import sympy
     found = list(equations)

@@ -127,7 +127,7 @@ class LinearModel(StateSpace):
         return replace(self, B=self.B[:, chosen], D=self.D[:, chosen], inputs=[self.inputs[k] for k in chosen])
 
     def system(self, state: str = "x", input: str = "u", output: str = "y") -> System:
-        """As a system of vectors, to be connected and simulated."""
+        """The model as a system of vectors, to be connected and simulated."""
         if self.dt is not None:
             raise UnsupportedError(f"{self.name} moves in steps of {self.dt} s; a system moves in continuous time")
         sizes = {output: len(self.C)}

@@ -113,7 +113,7 @@ def of_matrix(A: Array, name: str, *, discrete: bool, linear: bool) -> Verdict:
 
 
 def _beyond(A: Array, discrete: bool, unsure: Array | None) -> int:
-    """How many poles are beyond the boundary, proved: counted from halfway between it and the worst."""
+    """The number of poles beyond the boundary, proved: counted from halfway between it and the worst."""
     poles = np.linalg.eigvals(A)
     worst = float(np.abs(poles).max() if discrete else poles.real.max())
     if worst <= (1.0 if discrete else 0.0):
@@ -156,7 +156,7 @@ _LARGEST = 24  # rows: beyond, the numbers of the polynomial become long
 
 
 class MarginalPoles(NamedTuple):
-    """How many poles are on the boundary, whether any is beyond it, and whether those on it have no Jordan blocks."""
+    """The number of poles on the boundary, whether any is beyond it, and whether those on it have no Jordan blocks."""
 
     on: int
     beyond: bool
@@ -207,7 +207,8 @@ def _mapped(p: Poly, above: Any, below: Any) -> Poly:  # noqa: ANN401 (of SymPy)
 
 
 def _all_on_axis(once: Poly) -> bool:
-    """Of a polynomial whose roots come as s and -s, each once: in w = -s^2 they are real and not negative."""
+    """True for a polynomial whose roots come as s and -s and lie on the axis, each once: in w = -s^2 they are real and
+    not negative."""
     with optional_imports():
         import sympy
     powers = once.all_coeffs()[::-1]
@@ -249,7 +250,7 @@ _ROUNDING = 64 * np.finfo(float).eps  # of A, relative, by an entry
 
 
 class PoleCount(NamedTuple):
-    """How many poles are on the wrong side, and how far A may be changed, in the norm; zero if that is not known."""
+    """The number of poles on the wrong side, and how far A may be changed, in the norm; zero if that is not known."""
 
     unstable: int
     margin: float
@@ -281,7 +282,7 @@ def lyapunov_matrix(A: ArrayLike, Q: ArrayLike | None = None, *, discrete: bool 
 
 
 def unstable_poles(A: Array, *, discrete: bool = False, unsure: Array | None = None) -> PoleCount:
-    """How many poles of A have positive real parts, or lie outside the unit circle, with a margin that proves it, of A
+    """The number of poles of A with positive real parts, or outside the unit circle, with a margin that proves it, of A
     whose entries may be wrong by as much as `unsure` (n, n); if that is not given, by rounding of each. P has as many
     negative eigenvalues where A^T P + P A is negative definite (Ostrowski and Schneider; of steps, Stein)."""
     n = len(A)

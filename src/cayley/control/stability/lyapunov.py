@@ -108,7 +108,7 @@ def positive(V: LyapunovCandidate, box: Array, d: Array) -> list[Finding]:
 
 
 def _positive_nearby(V: LyapunovCandidate) -> Finding | None:
-    """By its second derivatives, if they tell."""
+    """The finding about V nearby by its second derivatives, if they tell."""
     origin = np.zeros(V.about.size)
     slope = V.slope(origin)
     H = V.slope.jacobian("d")(origin)

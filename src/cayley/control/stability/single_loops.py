@@ -55,7 +55,7 @@ class Bode(Pictured):
 
     @property
     def phase(self) -> Array:
-        """In degrees, without jumps of a turn."""
+        """The phase in degrees, without jumps of a turn."""
         return np.degrees(np.unwrap(np.angle(self.response)))
 
     @property
@@ -327,7 +327,7 @@ def _worst(model: LinearModel, gain: float) -> float:
 
 
 def _is_stable(model: LinearModel, gain: float) -> bool:
-    """With poles on the boundary to rounding it is not."""
+    """True for a stable loop; with poles on the boundary to rounding it is not."""
     size = 1.0 if model.dt is not None else float(np.abs(_poles(model, gain)).max(initial=1e-300))
     return _worst(model, gain) < -_ON_BOUNDARY * size
 

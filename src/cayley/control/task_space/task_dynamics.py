@@ -48,9 +48,9 @@ _IMMOVABLE = 1e-12  # [1/kg, 1/(kg m^2)]: what counts as the lightness of rows t
 
 @dataclass(frozen=True)
 class TaskDynamics:
-    """Of the `rows` of (x, y, z; turn about x, y, z) of a frame, in their order. The wrench at the frame is measured in
-    `axes`, its own ("body") or the root's ("world"). `turned` are the task's axes as the columns of a matrix (3, 3), if
-    they are not the root's."""
+    """The dynamics of the `rows` of (x, y, z; turn about x, y, z) of a frame, in their order. The wrench at the frame
+    is measured in `axes`, its own ("body") or the root's ("world"). `turned` are the task's axes as the columns of a
+    matrix (3, 3), if they are not the root's."""
 
     tree: Tree
     frame: str
@@ -88,7 +88,7 @@ class TaskDynamics:
 
     @property
     def besides(self) -> dict[str, Port]:
-        """Of a redundant arm, the port `null_tau` (nv): forces of which the task feels nothing."""
+        """The port `null_tau` (nv) of a redundant arm: forces of which the task feels nothing."""
         return law_ports(self.tree, "null_tau") if self.is_redundant else {}
 
     @property

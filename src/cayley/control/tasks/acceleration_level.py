@@ -128,7 +128,7 @@ class AccelerationLevel:
         return Chosen((a[:, :k], a[:, k]), (np.eye(k), np.zeros(k)), (-f[:, :k], -f[:, k]))
 
     def _touching(self, here: DrivenState, u: Record) -> tuple[Array, Array, Array]:
-        """Of all contacts the rows J (c, m), drift + gain J qd (c), and by how much they give (c); no rows of contacts
+        """The rows J (c, m) of all contacts, drift + gain J qd (c), and by how much they give (c); no rows of contacts
         that are lifted."""
         J, going, gives = [np.zeros((0, self.drives.count))], [np.zeros(0)], [np.zeros(0)]
         for contact in self.contacts:

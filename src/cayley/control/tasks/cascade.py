@@ -68,7 +68,7 @@ def _solved(problem: Problem) -> Optimum:
 
 
 def active(here: Situation, found: Found) -> Array:
-    """Of each limit -1 at its lower bound, 1 at its upper one, 0 between; a text."""
+    """The side of each limit that is reached: -1 at its lower bound, 1 at its upper one, 0 between; a text."""
     marks = []
     for row in here.limits:
         value = row.entries @ found.x

@@ -77,7 +77,7 @@ class JointLimits:
         return bool(np.isfinite(self.upper[k] if side > 0 else self.lower[k]))
 
     def _left(self, k: int, q: Array, side: float) -> Scalar:
-        """How far it is to the limit above (1) or below (-1)."""
+        """The distance to the limit above (1) or below (-1)."""
         return self.upper[k] - q[self.coordinates[k]] if side > 0 else q[self.coordinates[k]] - self.lower[k]
 
     def _way(self, k: int, q: Array, rate: Scalar, side: float) -> Scalar:

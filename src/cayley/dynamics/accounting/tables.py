@@ -277,7 +277,7 @@ _COUNTED: dict[str, By] = {"matrices, counted": "matrices", "vector-parameters, 
 
 
 def _frames_of_table_2(arm: Tree) -> dict[str, tuple[str, str]]:
-    """Where each method forms its Jacobian, and what it refers it to."""
+    """The frame in which each method forms its Jacobian, and to which it refers it."""
     middle = arm.bodies[arm.nv // 2].name
     return {"Waldron": ("world", "world"), "Ribble": ("body", "world"), "Renaud": (middle, middle),
             "Paul": ("body", "body"), "Orin and Schrader": ("body", "body")}

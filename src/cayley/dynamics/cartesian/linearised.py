@@ -34,7 +34,7 @@ from cayley.showing import brief, shown_briefly
 
 @shown_briefly
 class Perturbation(NamedTuple):
-    """Of coordinates, velocities and accelerations, each (..., n)."""
+    """Perturbations of coordinates, velocities and accelerations, each (..., n)."""
 
     position: Array
     velocity: Array
@@ -155,7 +155,7 @@ class CartesianLinearised:
         return CartesianLinearisation(D_hat, V_hat, P_hat, maps, self._state_space(maps, D_hat, V_hat, P_hat))
 
     def _state_space(self, maps: PerturbationMap, D: Array, V: Array, P: Array) -> StateSpace:
-        """With (dx)' = dx' + S dx; N = J' - S J and M = N + J' give S J = M - 2 N."""
+        """The state-space model. With (dx)' = dx' + S dx; N = J' - S J and M = N + J' give S J = M - 2 N."""
         one = np.broadcast_to(np.eye(D.shape[-1]), D.shape)
         solved = np.linalg.solve(D, np.concatenate([-P, -V, one], axis=-1))
         upper = np.concatenate([over(maps.M - 2 * maps.N, maps.J), one, 0 * one], axis=-1)

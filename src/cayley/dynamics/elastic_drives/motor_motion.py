@@ -46,17 +46,17 @@ class ElasticArm:
 
     @property
     def n(self) -> int:
-        """How many joints there are, motors not counted."""
+        """The number of joints, motors not counted."""
         return self.tree.nv - self.m
 
     @property
     def m(self) -> int:
-        """How many of them are elastic, and have a motor."""
+        """The number of joints that are elastic, and have a motor."""
         return len(self.springs)
 
     @cached_property
     def springs(self) -> tuple[DriveSpring, ...]:
-        """In the order of their motors."""
+        """The springs, in the order of their motors."""
         return tuple(sorted(ties(self.tree), key=lambda tie: tie.qmd or 0))
 
     @cached_property
@@ -101,7 +101,7 @@ class ElasticArm:
         return _stack(tie.spring.stored_torque(self._deflected(tie, q, qm)) for tie in self.springs)
 
     def pull_slopes(self, q: Array, qm: Array) -> Array:
-        """How stiff the springs are there (m)."""
+        """The stiffness of the springs there (m)."""
         return _stack(tie.spring.slopes(self._deflected(tie, q, qm)).by_theta for tie in self.springs)
 
     def motors(self, q: Array, pulls: Array) -> Array:

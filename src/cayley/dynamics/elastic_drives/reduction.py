@@ -52,12 +52,12 @@ class ReductionError:
 
     @property
     def dropped(self) -> Array:
-        """All that is dropped (..., nv)."""
+        """The forces that are dropped (..., nv)."""
         return self.inertial + self.gyroscopic + self.weight
 
     @property
     def share(self) -> Array:
-        """Of each coordinate (nv), the largest that is dropped, beside the largest that it needs."""
+        """The largest force of each coordinate (nv) that is dropped, beside the largest that it needs."""
         largest = _largest(self.forces)
         return np.divide(_largest(self.dropped), largest, out=np.zeros_like(largest), where=largest > 0)
 

@@ -100,7 +100,7 @@ class ClosedEquations(EquationsOfMotion):
         return [*needed_lines(self.lines, [*kept, *named]), *kept]
 
     def _entries(self, name: str) -> Iterator[Line]:
-        """Without those of N and n that are one or zero, or a line already."""
+        """The entries without those of N and n that are one or zero, or a line already."""
         columns = len(self.independent) if name == "N" else 1
         for place, line in enumerate(super()._entries(name)):
             follows = place // columns not in self.independent and not isinstance(line[1], sympy.Symbol)

@@ -34,7 +34,7 @@ class End(NamedTuple):
 
 
 def ends_of(tree: Tree, links: Links, frames: Sequence[str]) -> dict[str, End]:
-    """Where frames are on links. Of a link that carries no other the first is at l_i, as the next link would be."""
+    """The places of frames on links. Of a link that carries no other the first is at l_i, as the next link would be."""
     size = max([np.abs(link.placement[:3, 3]).max() for link in links.links], default=0.0)
     found: dict[str, End] = {}
     letters: dict[int, Any] = {}
@@ -138,7 +138,7 @@ class Ties:
                 "`constraint_jacobian.equations()` has its own") from None
 
     def _as_in_kernels(self, shared: int, seen: FrameMotion) -> FrameMotion:
-        """In the axes of the body from which both frames hang, where the axis of its joint need not be z."""
+        """The sum in the axes of the body from which both frames hang, where the axis of its joint need not be z."""
         screw = None if shared == ROOT else elementary_motions(self.tree).motions[shared].motion.screw
         if screw is None:
             return seen

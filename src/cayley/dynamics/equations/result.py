@@ -101,7 +101,7 @@ def _broken(printer: _Latex, expression: Scalar) -> list[str]:
 
 
 def _width(written: str) -> int:
-    """How many characters are seen, about."""
+    """The number of characters that are seen, about."""
     plain = re.sub(r"\\(left|right|frac|quad|d*ot|mathrm)\b|[{}_^ ]", "", written)
     return len(re.sub(r"\\(?!cos|sin)[a-z]+", "a", plain))
 

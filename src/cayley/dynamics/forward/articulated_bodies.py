@@ -47,7 +47,7 @@ class Articulated(NamedTuple):
 
 
 class Acceleration(NamedTuple):
-    """Of the origin of a link, and of its turning, in its own axes."""
+    """The acceleration of the origin of a link, and of its turning, in its own axes."""
 
     a: Array
     dw: Array

@@ -134,7 +134,7 @@ def _guarded(tree: Tree, method: str, text: Text, shape: tuple[int, ...]) -> Tex
 
 
 def state_signature(tree: Tree) -> str:
-    """Of q, qd, tau, and t if a constraint depends on it."""
+    """The signature of q, qd, tau, and t if a constraint depends on it."""
     return f"(q),(v),(v){',()' if tree.is_timed else ''}"
 
 
@@ -261,7 +261,7 @@ def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: 
 
 def _solved_redundantly(method: str, rank: int, scale: Scale, M: Array, f: Array, A: Array,
                         drift: Array) -> ConstrainedMotion:
-    """With rows of which others are chosen at each configuration, or all of them at once."""
+    """The motion with rows of which others are chosen at each configuration, or all of them at once."""
     if method == "multipliers":
         return null_space_of_rank(M, f, A, drift, rank=rank, scale=scale)
     own = np.outer(scale.lengths, scale.lengths)

@@ -34,7 +34,7 @@ SAME = 1e-12  # and nearer than this, they are the same
 
 @dataclass(frozen=True)
 class PrincipalAxes:
-    """How the principal axes of an inertia matrix (n, n) stand and move."""
+    """The principal axes of an inertia matrix (n, n) and their motion."""
 
     axes: Array
     """O (n, n), a rotation; its columns are the axes."""
@@ -98,7 +98,7 @@ def same_as_before(ordered: Array, within: float = SAME) -> Array:
 
 
 def _closed_form(H: Array, near: Array) -> Array:
-    """Of the 24 rotations that diagonalize H (3, 3), the nearest."""
+    """The nearest of the 24 rotations that diagonalize H (3, 3)."""
     every = diagonalizing_rotations(H)
     return every.matrix[int(np.argmax(np.einsum("kij,ij->k", every.matrix, near)))]
 

@@ -104,7 +104,7 @@ def contacts_of(tree: Tree) -> dict[str, slice]:
 
 
 def _needed(forces: Array) -> Array:
-    """Of the force across the ground and those along it."""
+    """The friction needed of the force across the ground and those along it."""
     across = forces[0]
     along = forces[1:]
     return where(across <= 0.0, np.inf, np.sqrt(along @ along) / across)

@@ -58,7 +58,7 @@ class Estimate:
 
     @property
     def standard_deviations(self) -> Array:
-        """Of the base values, (b,)."""
+        """The standard deviations of the base values, (b,)."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
     def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
@@ -148,7 +148,8 @@ class ScaledRows:
     deviations: Array | None = None  # (nv,)
 
     def weighted_by(self, noise: ArrayLike | str | None) -> ScaledRows:
-        """By given standard deviations of the forces, or by those of the "residuals" of an ordinary fit."""
+        """The rows weighted by given standard deviations of the forces, or by those of the "residuals" of an
+        ordinary fit."""
         if isinstance(noise, str) and noise != "residuals":
             raise SignatureError(f"noise must be 'residuals' or one standard deviation for each force, not {noise!r}")
         if isinstance(noise, str):
@@ -183,7 +184,7 @@ class ScaledRows:
 
     @cached_property
     def freedom(self) -> Array:
-        """How many samples (nv) of each force are left by the parameters: N minus the leverage of its rows."""
+        """The number of samples (nv) of each force that the parameters leave: N minus the leverage of its rows."""
         spread = self.measured.regressors @ np.linalg.inv(self.compact[0])
         return len(self.measured) - np.sum(spread**2, axis=(1, 2)) / self._units**2
 
@@ -194,7 +195,8 @@ class ScaledRows:
         return self.estimate(method, values, inverse @ inverse.T)
 
     def estimate(self, method: str, values: Array, covariance: Array, parameters: Array | None = None) -> Estimate:
-        """With the covariance for rows of unit deviation, which is scaled by what an ordinary fit leaves."""
+        """The estimate, with the covariance for rows of unit deviation, which is scaled by the residuals of an ordinary
+        fit."""
         left = self.measured.squares_left(values)
         noise = np.sqrt(left / np.maximum(self.freedom, 1.0))
         noise = np.maximum(noise, _LEAST_NOISE * max(self.measured.largest, 1e-300))

@@ -86,7 +86,7 @@ class ExcitingTrajectory:
 
     @cached_property
     def condition(self) -> float:
-        """Of the stacked regressor of the base parameters."""
+        """The condition number of the stacked regressor of the base parameters."""
         return condition_of(self.base, self.trajectory, self.samples)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How much the forces of a mechanism depend on each of its numbers, ranked: what to measure well, and what to design
+"""The sensitivity of the forces of a mechanism to each of its numbers, ranked: what to measure well, and what to design
 with care.
 
     dtau/dp        exact derivatives of inverse dynamics along a motion, by masses, lengths, friction, gravity, ...

@@ -111,7 +111,7 @@ class SummedMeasurements:
         return self.samples
 
     def joined(self, other: SummedMeasurements) -> SummedMeasurements:
-        """Of the samples of both, which were summed for the same base parameters."""
+        """The samples of both, which were summed for the same base parameters."""
         if self.triangles.shape != other.triangles.shape:
             raise SignatureError("measurements that were summed for other base parameters cannot be joined: "
                                  f"{self.base.size} and {other.base.size} of them")

@@ -180,7 +180,7 @@ class Divergence:
         return np.concatenate(rows)
 
     def distance(self, x: Array, step: Array) -> float:
-        """How many steps lead from a body to where bodies end."""
+        """The number of steps that lead from a body to the limit of possible bodies."""
         shrinking = [-(step / np.where(self.positive, x, 1.0))[self.positive]]
         for block in self.blocks:
             inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia_of(x[block])))

@@ -95,8 +95,8 @@ class RegressorModel:
 
     @cached_property
     def driven(self) -> Tree | None:
-        """Of a mechanism with constraints, that by whose joints forces are measured: the actuated ones, or all, if some
-        motions are not driven."""
+        """The tree of a mechanism with constraints whose actuated joints are those with measured forces: its own, or
+        all, if some motions are not driven."""
         if not self.tree.is_constrained:
             return None
         from cayley.kinematics.constraints.space import actuation  # which few mechanisms need
@@ -111,7 +111,7 @@ class RegressorModel:
 
     @cached_property
     def freedoms(self) -> int:
-        """How many forces are independent at each state."""
+        """The number of independent forces at each state."""
         if self.driven is None:
             return self.links.nv
         from cayley.kinematics.constraints.structure import mobility
@@ -127,7 +127,7 @@ class RegressorModel:
                       name="felt_forces")(lambda q, tau: self._share(q, tau[:, None])[:, 0])
 
     def _share(self, q: Array, needed: Array) -> Array:
-        """Of forces (nv, k) at the joints of the tree, what the measured ones give (nv, k)."""
+        """The part of forces (nv, k) at the joints of the tree that the measured ones give (nv, k)."""
         if self.driven is None:
             return needed
         from cayley.kinematics.constraints.actuated_motion import passive_motion
@@ -329,7 +329,7 @@ def _rotor(reflected: float, gear: float) -> Rotor:
 
 
 def kinetic_energy_columns(links: Links, q: Array, qd: Array) -> list[Array]:
-    """Of each link the kinetic energy by its ten moments (10).
+    """The kinetic energy of each link by its ten moments (10).
 
     >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
@@ -345,6 +345,6 @@ def kinetic_energy_columns(links: Links, q: Array, qd: Array) -> list[Array]:
 
 
 def potential_energy_columns(links: Links, q: Array) -> list[Array]:
-    """Of each link the potential energy by its ten moments (10)."""
+    """The potential energy of each link by its ten moments (10)."""
     return [np.concatenate([np.array([-(links.gravity @ s)]), -(R.T @ links.gravity), np.zeros(6)])
             for R, s in link_poses(links, q)]

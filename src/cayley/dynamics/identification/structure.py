@@ -166,7 +166,7 @@ def _restricted(basis: Array, kept: Array) -> Array:
 
 
 class Units(NamedTuple):
-    """Of length [m] and of time [s]; that of mass is the kilogram, in which all is linear."""
+    """The units of length [m] and of time [s]; that of mass is the kilogram, in which the model is linear."""
 
     length: float
     time: float

@@ -44,7 +44,7 @@ class OrthogonalComplement(NamedTuple):
 
     @property
     def rank(self) -> Array:
-        """Of K (...): how many velocities the joints take from 6 N."""
+        """The rank of K (...): how many velocities the joints take from 6 N."""
         return relative_rank(self.K, exact=True)
 
 

@@ -26,7 +26,8 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 class Filter(NamedTuple):
-    """Of each link: axis h (6), transition phi (6, 6) to the link before, inertia P (6, 6), Dh, and gain G (6)."""
+    """The factors of each link: axis h (6), transition phi (6, 6) to the link before, inertia P (6, 6), Dh, and gain G
+    (6)."""
 
     h: list[Any]
     phi: list[Any]

@@ -28,8 +28,8 @@ from cayley.showing import shown_briefly
 
 @shown_briefly
 class GeneralizedLinks(NamedTuple):
-    """Of all that each moving joint carries, frozen together: mass (..., joints) [kg], first moment (..., joints, 3)
-    [kg m] and inertia tensor (..., joints, 3, 3) [kg m^2], about the origin and in the axes of the joint's child."""
+    """The bodies that each moving joint carries, frozen together: mass (..., joints) [kg], first moment (..., joints,
+    3) [kg m] and inertia tensor (..., joints, 3, 3) [kg m^2], about the origin and in the axes of the joint's child."""
 
     mass: Array
     first: Array

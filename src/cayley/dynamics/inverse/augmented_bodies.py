@@ -68,7 +68,7 @@ class AugmentedLink(NamedTuple):
         return tuple(np.trace(J) * np.eye(3) - J for J in self.second)
 
     def plus(self, other: AugmentedLink) -> AugmentedLink:
-        """With more mass: coefficients of the same powers add up."""
+        """The link with the mass of another: coefficients of the same powers add up."""
         return AugmentedLink(
             self.mass + other.mass, tuple(a + b for a, b in zip_longest(self.first, other.first, fillvalue=0.0)),
             tuple(a + b for a, b in zip_longest(self.second, other.second, fillvalue=0.0)))
@@ -126,8 +126,9 @@ def augmented_links(links: Links, q: Array, payload: LinkPayload | None = None) 
 
 
 class AugmentedMoments(NamedTuple):
-    """Of each link with all after it as a particle at the next joint: mass (..., n) [kg], first moment (..., n, 3) [kg
-    m] and inertia tensor (..., n, 3, 3) [kg m^2], about the link's origin, in axes whose z is the joint's."""
+    """The moments of each link with all after it as a particle at the next joint: mass (..., n) [kg], first moment
+    (..., n, 3) [kg m] and inertia tensor (..., n, 3, 3) [kg m^2], about the link's origin, in axes whose z is the
+    joint's."""
 
     mass: Array
     first: Array
@@ -181,12 +182,12 @@ class AugmentedChain:
 
     def attached(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
                  inertia: ArrayLike | None = None) -> AugmentedChain:
-        """With a load or a tool, given as in `with_payload`, fixed to a frame: by increments."""
+        """The same arm with a load or a tool, given as in `with_payload`, fixed to a frame: by increments."""
         return self._changed(frame, Body("payload", mass, center, np.zeros((3, 3)) if inertia is None else inertia), 1)
 
     def detached(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
                  inertia: ArrayLike | None = None) -> AugmentedChain:
-        """Without a load or a tool that was fixed to a frame."""
+        """The same arm without a load or a tool that was fixed to a frame."""
         return self._changed(frame, Body("payload", mass, center, np.zeros((3, 3)) if inertia is None else inertia), -1)
 
     def _changed(self, frame: str, body: Body, sign: int) -> AugmentedChain:

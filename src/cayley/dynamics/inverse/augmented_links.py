@@ -29,7 +29,7 @@ from cayley.dynamics.rigid_links.links import Link, Links
 
 
 class LinkState(NamedTuple):
-    """How a link moves, and what turns the augmented link."""
+    """The motion of a link, and the moments that turn the augmented link."""
 
     w: Array
     wd: Array
@@ -77,7 +77,7 @@ def passes(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: EndLo
 
 
 def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
-    """Of an augmented link."""
+    """The forward cycle of an augmented link."""
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
     wt = link.outwards(before.w, q)  # (5.3.45a)
@@ -97,7 +97,7 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
 
 
 def backward_cycle(link: Link, state: LinkState, outer: EndLoad) -> Sum:
-    """Of an augmented link; `outer` is B, the eta of the next link, and s."""
+    """The backward cycle of an augmented link; `outer` is B, the eta of the next link, and s."""
     u = link.moments.first
     Udd = state.Om @ u + outer.force  # (5.3.46a)
     eta = state.mu + np.cross(u, state.sdd) + np.cross(outer.at, outer.force) + outer.moment  # (5.3.46b)

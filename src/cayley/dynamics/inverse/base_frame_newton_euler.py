@@ -21,7 +21,7 @@ from cayley.dynamics.rigid_links.links import Link, Links
 
 
 class LinkState(NamedTuple):
-    """Where a link is, how it moves, and what moves it, in the axes of the base."""
+    """The place and the motion of a link, and the loads that move it, in the axes of the base."""
 
     R: Array
     p: Array

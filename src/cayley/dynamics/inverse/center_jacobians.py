@@ -21,7 +21,7 @@ _LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
 
 
 class LinkJacobians(NamedTuple):
-    """Of one link, in the root's axes; columns of joints beyond it are zero."""
+    """The Jacobians of one link, in the root's axes; columns of joints beyond it are zero."""
 
     mass: Scalar
     I: Array

@@ -39,7 +39,7 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Drives:
-    """How the drives of a mechanism, and of others of its structure, share what a motion needs with its constraints."""
+    """The drives of a mechanism, and of others of its structure: they share a motion's forces with its constraints."""
 
     structure: ConstraintStructure
     actuation: Actuation
@@ -51,8 +51,8 @@ class Drives:
         return list(self.structure.used)
 
     def forces(self, tree: Tree, q: Array, needed: Array, *t: Scalar, turned: bool = True) -> DrivingForces:
-        """Of what the spanning tree would need (nv), what the drives give (nv), and the constraints (their `rows`), at
-        the time `t` if one depends on it; the latter along axes of legs if `turned`, which costs less."""
+        """The forces of the drives (nv) and of the constraints (their `rows`) that do what the spanning tree would need
+        (nv), at the time `t` if one depends on it; the latter along axes of legs if `turned`, which costs less."""
         space = ConstraintSpace.of(tree, q, *t, turned=turned, structure=self.structure)
         places = tree.actuated_velocities
         if self.structure.by_structure and self.actuation.kind == "fully actuated":

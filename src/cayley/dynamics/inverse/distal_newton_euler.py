@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class LinkState(NamedTuple):
-    """How a link moves, in the axes of its distal frame."""
+    """The motion of a link, in the axes of its distal frame."""
 
     w: Array
     wd: Array

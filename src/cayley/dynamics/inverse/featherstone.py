@@ -26,7 +26,7 @@ from cayley.geometry.spatial import force_cross, force_transform, motion_transfo
 
 
 class LinkState(NamedTuple):
-    """How a link moves, and what moves it."""
+    """The motion of a link, and the loads that move it."""
 
     v: Array
     a: Array

@@ -28,7 +28,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
 
 
 def joint_force(link: Link, state: LinkState, beyond: list[LinkState], tip: EndLoad) -> Scalar:
-    """Of one joint, as a sum over its link and all beyond it."""
+    """The force of one joint, as a sum over its link and all beyond it."""
     z = state.z
     o = state.p
     last = beyond[-1]

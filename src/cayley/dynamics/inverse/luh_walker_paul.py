@@ -21,7 +21,7 @@ from cayley.dynamics.rigid_links.links import Link
 
 
 class LinkState(NamedTuple):
-    """How a link moves, and what moves it."""
+    """The motion of a link, and the loads that move it."""
 
     w: Array
     wd: Array

@@ -24,7 +24,7 @@ _NONE = np.zeros(3)
 
 
 class Movement(NamedTuple):
-    """How a link moves, in its own axes."""
+    """The motion of a link, in its own axes."""
 
     w: Scalar
     dw: Scalar
@@ -50,7 +50,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Mov
 
 
 def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Movement | None = None) -> list[Movement]:
-    """How each link moves, from the root outwards; gravity is an acceleration of the root upwards."""
+    """The motion of each link, from the root outwards; gravity is an acceleration of the root upwards."""
     root = at_rest(links, base)
     found: list[Movement] = []
     for link in links.links:

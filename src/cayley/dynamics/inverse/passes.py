@@ -20,7 +20,7 @@ NONE = np.zeros(3)
 
 
 class Base(NamedTuple):
-    """How the base moves, in its own axes: angular velocity (3) [rad/s] and acceleration (3), and acceleration (3)
+    """The motion of the base, in its own axes: angular velocity (3) [rad/s] and acceleration (3), and acceleration (3)
     [m/s^2] of its origin.
 
     The velocity of the origin does not matter. The acceleration is without gravity, which the chain knows, in the

@@ -27,7 +27,7 @@ from cayley.geometry.spatial import motion_transform, swapped
 
 
 class LinkState(NamedTuple):
-    """How a link moves."""
+    """The motion of a link."""
 
     v: Array
     a: Array

@@ -45,8 +45,8 @@ def screw_cross(V: Array) -> Array:
 
 
 class ChainScrews(NamedTuple):
-    """Of every link, about its origin and in its axes (6): how it moves, its momentum, and the force screw that its
-    joint gives it, for itself and all that it carries."""
+    """The screws of every link, about its origin and in its axes (6): how it moves, its momentum, and the force screw
+    that its joint gives it, for itself and all that it carries."""
 
     V: list[Array]
     F: list[Array]

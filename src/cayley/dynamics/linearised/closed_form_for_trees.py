@@ -44,7 +44,7 @@ class Sensitivities(NamedTuple):
 
 
 class Change(NamedTuple):
-    """How the movement of a link changes: dw, e and da."""
+    """The changes of the motion of a link: dw, e and da."""
 
     w: Array
     e: Array

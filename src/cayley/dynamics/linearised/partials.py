@@ -70,7 +70,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def link_rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
-        """Of A_i, A_i' and A_i''."""
+        """The derivatives of A_i, A_i' and A_i''."""
         if i != j or self.motion.links[j].link.is_prismatic:
             return NO_TENSOR_CHANGE, NO_TENSOR_CHANGE, NO_TENSOR_CHANGE
         A, dA, ddA = (x @ skew(np.array([0.0, 0.0, 1.0])) for x in self.turns[i])
@@ -78,7 +78,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
-        """Of W_i, W_i' and W_i'' (rows in the root's axes)."""
+        """The derivatives of W_i, W_i' and W_i'' (rows in the root's axes)."""
         if not self._turned(i, j):
             return NO_TENSOR_CHANGE, NO_TENSOR_CHANGE, NO_TENSOR_CHANGE
         here = self.motion.links[i]
@@ -95,7 +95,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def angular_velocity(self, i: int, j: int) -> Partial:
-        """Of w_i~."""
+        """The derivatives of w_i~."""
         if not self._turned(i, j):
             return NO_TENSOR_CHANGE
         z, dz, _ = self._axis(j)
@@ -103,7 +103,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def acceleration_tensor(self, i: int, j: int) -> Partial:
-        """Of W^_i = w_i'~ + w_i~ w_i~."""
+        """The derivatives of W^_i = w_i'~ + w_i~ w_i~."""
         if not self._turned(i, j):
             return NO_TENSOR_CHANGE
         z, dz, ddz = (skew(x) for x in self._axis(j))
@@ -112,7 +112,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def angular_acceleration(self, i: int, j: int) -> Partial:
-        """Of w_i'."""
+        """The derivatives of w_i'."""
         if not self._turned(i, j):
             return NO_CHANGE
         z, dz, ddz = self._axis(j)
@@ -121,7 +121,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def augmented_torque(self, i: int, j: int) -> Partial:
-        """Of mu_i."""
+        """The derivatives of mu_i."""
         here = self.motion.links[i]
         if self._turned(i, j):
             z, dz, ddz = self._axis(j)
@@ -137,7 +137,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def way_to_next(self, i: int, j: int) -> Partial:
-        """Of s_i,i+1''. The last link has no next one."""
+        """The derivatives of s_i,i+1''. The last link has no next one."""
         if j > i + 1 or i + 1 == len(self.motion.links):
             return NO_CHANGE
         if self._turned(i, j):
@@ -146,7 +146,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def origin(self, i: int, j: int) -> Partial:
-        """Of s_0i''."""
+        """The derivatives of s_0i''."""
         if j > i:
             return NO_CHANGE
         if self._slides(j):
@@ -157,7 +157,7 @@ class PartialDerivatives:
 
     @_of_known_links
     def first_moment(self, i: int, j: int) -> Partial:
-        """Of U_i''."""
+        """The derivatives of U_i''."""
         later = self.motion.carried[max(i, j)]
         if self._slides(j):
             return self._vectors(i, *[later.m * x for x in _sliding(self._axis(j))]) if j > i else NO_CHANGE
@@ -168,15 +168,15 @@ class PartialDerivatives:
 
     @_of_known_links
     def force(self, i: int, j: int) -> Partial:
-        """Of f_i = m_i s_0i'' + U_i'', with the mass m_i of links i to n; along z_i of a prismatic joint i it is a row
-        of the sensitivity matrices."""
+        """The derivatives of f_i = m_i s_0i'' + U_i'', with the mass m_i of links i to n; along z_i of a prismatic
+        joint i it is a row of the sensitivity matrices."""
         mass = self.motion.carried[i].m
         parts = zip(self.origin(i, j), self.first_moment(i, j), strict=True)
         return Partial(*[mass * moved + changed for moved, changed in parts])
 
     @_of_known_links
     def moment(self, i: int, j: int) -> Partial:
-        """Of eta_i; along z_i it is a column of the sensitivity matrices (7.3.2)-(7.3.4)."""
+        """The derivatives of eta_i; along z_i it is a column of the sensitivity matrices (7.3.2)-(7.3.4)."""
         z, dz, ddz = self._axis(j)
         later = self.motion.carried[max(i, j)]
         s, ds = self.motion.between(min(i, j), max(i, j))
@@ -248,7 +248,7 @@ def _link_turn(moving: MovingLink, q: Array, qd: Array, qdd: Array) -> tuple[Any
 
 
 def _turning(axis: tuple[Any, Any, Any], x: Array, dx: Array) -> tuple[Any, Any, Any]:
-    """Of x'', for a vector x between two points that the joint turns."""
+    """The derivatives of x'', for a vector x between two points that the joint turns."""
     z, dz, ddz = axis
     return np.cross(ddz, x) + 2 * np.cross(dz, dx), 2 * (np.cross(dz, x) + np.cross(z, dx)), np.cross(z, x)
 

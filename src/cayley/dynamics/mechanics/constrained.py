@@ -56,7 +56,7 @@ class BlockInverse(NamedTuple):
 
 def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False,
               scale: Scale | None = None) -> ConstrainedMotion:
-    """By the system of n + h equations. (4.20). The `scale` is what rows and velocities are measured in.
+    """The motion by the system of n + h equations. (4.20). The `scale` is what rows and velocities are measured in.
 
     >>> augmented(np.eye(2), np.array([3.0, 4.0]), np.array([[0.0, 1.0]]), np.zeros(1))
     ConstrainedMotion(qdd=[3, 0], lam=[4])
@@ -92,9 +92,9 @@ def _augmented(M: Array, f: Array, A: Array, drift: Array, scale: Scale | None) 
 def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False,
                 solve: Callable[[Array, Array], Array] | None = None,
                 scale: Scale | None = None) -> ConstrainedMotion:
-    """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T).
-    (4.21), (4.22). `solve(S, rest)` may be another way to solve S lam = rest; the `scale` is what rows and velocities
-    are measured in."""
+    """The motion by the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1
+    A^T). (4.21), (4.22). `solve(S, rest)` may be another way to solve S lam = rest; the `scale` is what rows and
+    velocities are measured in."""
     L, pivots = ldl(M)
     yielded = np.stack(solve_lower(L, A.T))
     free = np.stack(solve_lower(L, f))
@@ -129,8 +129,9 @@ def _shortest(S: Array, rest: Array) -> Array:
 
 def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int],
                scale: Scale | None = None) -> ConstrainedMotion:
-    """By independent coordinates, given by their places; (4.23)-(4.29). A bad choice, of coordinates that the others do
-    not follow here, gives infinity or NaN, and `SingularityError` for numbers: see `check_independent`."""
+    """The motion by independent coordinates, given by their places; (4.23)-(4.29). A bad choice, of coordinates that
+    the others do not follow here, gives infinity or NaN, and `SingularityError` for numbers: see `check_independent`.
+    """
     N, c = basis_of_coordinates(A, drift, independent)
     pdd = ldl_solve(N.T @ M @ N, N.T @ (f - M @ c))
     qdd = N @ pdd + c
@@ -143,8 +144,8 @@ def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Seque
 
 
 def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr") -> ConstrainedMotion:
-    """By a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30), (4.31).
-    Redundant constraints are no trouble if they agree; their multipliers are those of least norm."""
+    """The motion by a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30),
+    (4.31). Redundant constraints are no trouble if they agree; their multipliers are those of least norm."""
     if basis not in ("qr", "svd"):
         raise ConventionError(f"the basis must be \"qr\" or \"svd\", not {basis!r}")
     scale = Scale(np.full(len(A), np.linalg.norm(A, 2) if A.size else 1.0), np.ones(len(M)))

@@ -177,7 +177,7 @@ class Potential(HoldsFunctions):
         return None
 
     def _exact_slope(self, q: Array, step: Scalar, way: Array, others: Array) -> Scalar:
-        """As `_slope`, with many digits."""
+        """The slope of `_slope`, with many digits."""
         mpmath = package("mpmath")
         inverse = np.linalg.inv(others.T @ self.hessian(q) @ others)
         x = np.array([mpmath.mpf(float(a)) + step * mpmath.mpf(float(b)) for a, b in zip(q, way, strict=True)])
@@ -222,7 +222,7 @@ class Potential(HoldsFunctions):
                    key=lambda pair: pair[0])
 
     def _slope(self, q: Array, step: float, way: Array, others: Array) -> float:
-        """How fast U rises at a distance along a way, the directions that are not flat at their best."""
+        """The rise of U at a distance along a way, the directions that are not flat at their best."""
         return float(way @ self.gradient(self._relaxed(q + step * way, others)))
 
     def _noise(self, q: Array) -> Array:

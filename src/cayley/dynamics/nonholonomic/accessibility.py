@@ -1,4 +1,4 @@
-"""Where a system can get to under constraints on velocities: the brackets of the directions that they allow.
+"""The states that a system can reach under constraints on velocities: the brackets of the directions that they allow.
 
     D1 = the directions allowed,   D(k+1) = Dk + [D1, Dk]
 The ranks of D1, D2, ... are the growth. It ends with the dimension of what can be reached: with n the system gets
@@ -51,7 +51,8 @@ class Accessibility:
 
     @property
     def integrable(self) -> int:
-        """How many independent combinations of the constraints on velocities are rates of functions of positions."""
+        """The number of independent combinations of the constraints on velocities that are rates of functions of
+        positions."""
         return self.velocities - self.positions - self.reached
 
     @property

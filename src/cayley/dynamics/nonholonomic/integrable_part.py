@@ -143,13 +143,13 @@ def _samples(near: Array, count: int, seed: int) -> Array:
 
 
 def _products(n: int, kinds: int, degree: int) -> list[Product]:
-    """Of up to `degree` factors; without squares of cosines, which those of sines say."""
+    """Products of up to `degree` factors; without squares of cosines, which those of sines say."""
     found = [p for size in range(1, degree + 1) for p in combinations_with_replacement(range(kinds * n), size)]
     return [p for p in found if not any(k >= 2 * n and p.count(k) > 1 for k in p)]
 
 
 def _slopes(frame: MovingFrame | _Rows, products: list[Product], samples: Array) -> Array:
-    """How products change along the directions allowed (equations, k)."""
+    """The slopes of products along the directions allowed (equations, k)."""
     equations = []
     for q in samples:
         rows = np.asarray(frame.matrix(q), dtype=float)[len(q) - frame.count(q):]

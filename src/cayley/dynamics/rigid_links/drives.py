@@ -100,8 +100,8 @@ def without_dry_friction(tree: Tree) -> Tree:
 
 
 def _reflected(tree: Tree) -> list[Scalar]:
-    """Of each joint the inertia that it feels of its rotor: of a motor that of its spin, if it is not a body's; of
-    others that behind their gears, if rotors are included and are not parts of the mechanism."""
+    """The inertia that each joint feels of its rotor: of a motor that of its spin, if it is not a body's; of others
+    that behind their gears, if rotors are included and are not parts of the mechanism."""
     motors = set(tree.motors.values())
     rigid = "armature" in tree.included or GEARED in tree.included
     return [joint.rotor.reflected if number in motors or (rigid and number not in tree.motors) else 0.0

@@ -42,7 +42,7 @@ def link_poses(links: Links, q: Array) -> list[Pose]:
 
 
 def link_twists(links: Links, q: Array, qd: Array) -> list[Twist]:
-    """How fast the links move relative to the root."""
+    """The twists of the links relative to the root."""
     found: list[Twist] = []
     for link in links.links:
         u, w = Twist(np.zeros(3), np.zeros(3)) if link.parent == ROOT else found[link.parent]

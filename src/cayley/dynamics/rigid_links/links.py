@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class JointPlacement(NamedTuple):
-    """Where a joint is in its parent, in scalars of any kind: three turns, the origin (3), and what is added to the
+    """The place of a joint in its parent, in scalars of any kind: three turns, the origin (3), and what is added to the
     joint's angle, if that is not part of the last turn."""
 
     turns: tuple[Any, PlanarRotation, PlanarRotation]  # the first may be any that has the methods of `GeneralTurn`
@@ -97,7 +97,7 @@ class Link:
         return given if self.motion.constant_subspace else given + self.motion.bias(q[self.coordinates], qd)
 
     def subspace_rate(self, q: Array, qd: Array) -> Array:
-        """How fast the directions (6, nv) change in the link's axes at the joint's velocity (nv)."""
+        """The rates of the directions (6, nv) in the link's axes at the joint's velocity (nv)."""
         return self.motion.subspace_rate(q[self.coordinates], qd)
 
     @cached_property

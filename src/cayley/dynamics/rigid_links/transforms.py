@@ -44,8 +44,8 @@ def pseudo_inertia(moments: LinkMoments) -> Array:
 
 
 class Derivatives(NamedTuple):
-    """Of each link's transform W (4, 4) by the coordinates: `first[i][j]` (4, 4), `second[i][j, l]` (4, 4); zero for j
-    or l > i."""
+    """The derivatives of each link's transform W (4, 4) by the coordinates: `first[i][j]` (4, 4), `second[i][j, l]` (4,
+    4); zero for j or l > i."""
 
     first: list[Any]
     second: list[Any]

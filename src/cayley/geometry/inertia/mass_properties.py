@@ -111,7 +111,8 @@ def _center(mass: float, first: Array, size: float) -> Array:
 
 
 def mass_properties_from_pseudo_inertia(H: ArrayLike) -> MassProperties:
-    """Of a 4 by 4 pseudo-inertia about the origin of the frame; the way back is the property `pseudo_inertia`.
+    """The mass properties of a 4 by 4 pseudo-inertia about the origin of the frame; the way back is the property
+    `pseudo_inertia`.
 
     >>> mass_properties_from_pseudo_inertia(np.diag([0.0, 0.0, 0.0, 2.0])).mass
     2.0
@@ -125,7 +126,7 @@ def mass_properties_from_pseudo_inertia(H: ArrayLike) -> MassProperties:
 
 
 def mass_properties_of_points(masses: ArrayLike, points: ArrayLike) -> MassProperties:
-    """Of point masses (n) [kg] at points (n, 3) [m].
+    """The mass properties of point masses (n) [kg] at points (n, 3) [m].
 
     >>> body = mass_properties_of_points([1, 2, 3, 0.5],
     ...                                  [(0.2, 0.1, 0.3), (1, -0.4, 0.2), (0.3, 0.9, -0.5), (-0.6, 0.2, 0.8)])
@@ -154,7 +155,8 @@ def mass_properties_of_points(masses: ArrayLike, points: ArrayLike) -> MassPrope
 
 def mass_properties_of_density(density: Callable[..., Any], low: ArrayLike, high: ArrayLike, *,
                                points: int = 24) -> MassProperties:
-    """Of density(x, y, z) [kg/m^3] in a box from `low` to `high` [m], by Gauss's rule with `points` a side.
+    """The mass properties of density(x, y, z) [kg/m^3] in a box from `low` to `high` [m], by Gauss's rule with `points`
+    a side.
 
     Exact for polynomials of degree 2 points - 3; `density` is called once with three arrays.
 
@@ -176,7 +178,8 @@ def mass_properties_of_density(density: Callable[..., Any], low: ArrayLike, high
 
 def mass_properties_of_cells(densities: ArrayLike, cell: ArrayLike, *,
                              corner: ArrayLike = (0.0, 0.0, 0.0)) -> MassProperties:
-    """Of uniform cells (i, j, k) of a density [kg/m^3], each of the size `cell` (3) [m], from `corner` on.
+    """The mass properties of uniform cells (i, j, k) of a density [kg/m^3], each of the size `cell` (3) [m], from
+    `corner` on.
 
     Exact for cells that are uniform: each brings its own moments, not those of a point.
 

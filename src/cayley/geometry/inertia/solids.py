@@ -197,7 +197,8 @@ def _sizes(name: str, values: ArrayLike, count: int = 3) -> Array:
 
 def mass_properties_of_mesh(vertices: ArrayLike, triangles: ArrayLike, *, mass: float | None = None,
                             density: float | None = None) -> MassProperties:
-    """Of the uniform solid bounded by triangles (n, 3), indices into vertices (m, 3) [m]; of a given mass or density.
+    """The mass properties of the uniform solid bounded by triangles (n, 3), indices into vertices (m, 3) [m]; of a
+    given mass or density.
 
     >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> mass_properties_of_mesh(corners, [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)], density=6.0).center

@@ -184,7 +184,7 @@ def _polished(S: Array, v: Array) -> Array:
 
 
 def _completed(S: Array, vectors: list[Array]) -> list[Array]:
-    """With the eigenvectors that nearly equal eigenvalues may have hidden, from planes across those found."""
+    """The eigenvectors with those that nearly equal eigenvalues may have hidden, from planes across those found."""
     if len(vectors) == 1:
         v = vectors[0]
         across = np.cross(v, np.eye(3)[np.argmin(np.abs(v))])

@@ -207,7 +207,8 @@ angular_acceleration_from_points = formula(
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
 def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
-    """How far velocities are from rigid: dP^T P + P^T dP, and the rates of half the squared distances, `pairs`.
+    """The distance of velocities from those of a rigid body: dP^T P + P^T dP, and the rates of half the squared
+    distances, `pairs`.
 
     Both vanish for rigid data [m^2/s]. Of the six different elements of `matrix` for three points only three are
     independent, because the columns of P sum to zero: they say what the three distances in `pairs` say. Ruggiu (2.31),
@@ -224,7 +225,8 @@ def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
 
 @kernel("(n,3),(n,3),(n,3)->(n,n),(n,n)")
 def acceleration_compatibility(points: Array, velocities: Array, accelerations: Array) -> Compatibility:
-    """How far accelerations are from rigid: ddP^T P + 2 dP^T dP + P^T ddP, and the same by distances, `pairs`.
+    """The distance of accelerations from those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP, and the same by
+    distances, `pairs`.
 
     Both vanish for rigid data [m^2/s^2]; three of three points are independent. Ruggiu, end of 2.1.4, spec S2-28.
 

@@ -1,4 +1,4 @@
-"""How Euler angles are taken out of a matrix or a quaternion, for one state: the traced text behind `euler`.
+"""Euler angles of a matrix or a quaternion, for one state: the traced text behind `euler`.
 
 All twelve sequences are one text. With the axes i, j of the first two turns, k across them, and `hand` the sign of (i,
 j, k):

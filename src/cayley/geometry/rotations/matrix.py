@@ -56,7 +56,7 @@ def rotation_z(angle: Scalar) -> Array:
 
 @kernel("(3,3)->()")
 def rotation_defect(R: Array) -> Scalar:
-    """How far a matrix is from a rotation: the largest element of |R^T R - 1| and |det R - 1|; 2 for a reflection.
+    """The distance of a matrix from a rotation: the largest element of |R^T R - 1| and |det R - 1|; 2 for a reflection.
 
     >>> float(rotation_defect(np.diag([1.0, 1.0, -1.0])))
     2.0

@@ -246,7 +246,7 @@ def quaternion_from_scalar_last(xyzw: Array) -> Array:
 
 @kernel("(4)->(4)")
 def scalar_last_from_quaternion(q: Array) -> Array:
-    """To the order (x, y, z, w) of SciPy, ROS and Pinocchio.
+    """The quaternion in the order (x, y, z, w) of SciPy, ROS and Pinocchio.
 
     >>> scalar_last_from_quaternion([0.9, 0.1, 0.2, 0.3])
     array([0.1, 0.2, 0.3, 0.9])

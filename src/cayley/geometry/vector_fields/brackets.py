@@ -48,8 +48,8 @@ class BracketTerms(NamedTuple):
 
 def bracket_terms(q: Array, x: Array, y: Array, rate: Callable[[Array, Array], Array] | None = None,
                   turning: Callable[[Array], Array] | None = None) -> BracketTerms:
-    """Of fields whose values x and y (n) were computed from the symbols q: how q moves by velocities, and the matrix of
-    how changes of a motion turn with it, if velocities are not the rates of q."""
+    """The terms of the bracket of fields whose values x and y (n) were computed from the symbols q: how q moves by
+    velocities, and the matrix of how changes of a motion turn with it, if velocities are not the rates of q."""
     def along(values: Array, velocity: Array) -> Array:
         return slope_along(values, q, velocity if rate is None else rate(q, velocity))
 
@@ -220,8 +220,8 @@ class LieGroup(HoldsFunctions):
         return kernel("(n)->(n)", inputs=("a",), name="inverse")(self.inverse)
 
     def axioms(self, elements: ArrayLike) -> Array:
-        """By how much the axioms fail (3) for elements (k, n), in all their orders: associativity, identity, inverse;
-        not a number if a product is not there."""
+        """The errors (3) by which elements (k, n) fail the axioms, in all their orders: associativity, identity,
+        inverse; not a number if a product is not there."""
         each = np.asarray(elements, dtype=float).reshape(-1, len(self.identity))
         e = self.identity
         a, b, c = each[:, None, None], each[None, :, None], each[None, None, :]
@@ -266,7 +266,7 @@ def structure_constants(basis: ArrayLike) -> Array:
 
 
 def algebra_axioms(c: ArrayLike) -> Array:
-    """By how much structure constants (n, n, n) fail the axioms (2): antisymmetry, Jacobi's identity.
+    """The errors (2) by which structure constants (n, n, n) fail the axioms: antisymmetry, Jacobi's identity.
 
     >>> algebra_axioms(2 * np.cross(np.eye(3)[:, None], np.eye(3)[None]))
     array([0., 0.])

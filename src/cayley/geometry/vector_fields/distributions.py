@@ -53,7 +53,7 @@ class Involutivity:
 
     @property
     def functions(self) -> int:
-        """How many independent functions there are that do not change along the fields, if it is integrable."""
+        """The number of independent functions that do not change along the fields, if it is integrable."""
         return int(self.n - self.ranks.max(initial=0)) if self.is_integrable else 0
 
     def __str__(self) -> str:

@@ -48,7 +48,7 @@ class Columns(NamedTuple):
         return Columns(self.values[there], self.scales[there])
 
     def ranks(self, tolerance: float, chosen: Sequence[int] | None = None) -> Array:
-        """Of the chosen columns, at each state (...); of symbols a number."""
+        """The ranks of the chosen columns, at each state (...); of symbols a number."""
         if not 0 <= tolerance < 1:
             raise SignatureError(f"the tolerance of a rank is {shown(tolerance)}: it must be from 0 to less than 1")
         columns = range(self.values.shape[-1]) if chosen is None else chosen
@@ -165,7 +165,7 @@ def is_symbolic(values: ArrayLike) -> bool:
 
 
 def states(at: ArrayLike) -> Array:
-    """Where questions are asked: numbers (..., n), or symbols (n)."""
+    """The states at which questions are asked: numbers (..., n), or symbols (n)."""
     if is_symbolic(at):
         found = np.asarray(at, dtype=object).reshape(-1)
     else:

@@ -115,7 +115,7 @@ def generated_algebra(fields: Fields, where: Array, parameters: tuple[ArrayLike,
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Where brackets are looked at, and what counts as new there."""
+    """The states at which brackets are looked at, and what counts as new there."""
 
     fields: Fields
     at: Array

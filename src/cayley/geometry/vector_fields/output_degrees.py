@@ -35,7 +35,8 @@ from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Fields, is_
 
 @dataclass(frozen=True, eq=False)
 class RelativeDegrees:
-    """Of the outputs (m) at some states; those that no input reaches within n derivatives have the degree 0."""
+    """The relative degrees of the outputs (m) at some states; those that no input reaches within n derivatives have the
+    degree 0."""
 
     n: int
     degrees: tuple[int, ...]
@@ -209,7 +210,7 @@ class Linearisability:
 
     @property
     def chains(self) -> tuple[int, ...]:
-        """How many integrators follow one another in each chain, the longest first."""
+        """The lengths of the chains of integrators, the longest first."""
         steps = np.diff(self.ranks.reshape(len(self.ranks), -1).max(axis=1), prepend=0)
         return tuple(int(np.count_nonzero(steps > k)) for k in range(int(steps[0])))
 

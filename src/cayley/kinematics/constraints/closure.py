@@ -149,7 +149,7 @@ def _check_motions_agree(tree: Tree) -> None:
 
 
 def left_by_rows(tree: Tree, samples: Sequence[ClosedSample]) -> int:
-    """How many velocities are left by all rows that say something where nothing is closed, away from the samples; less
+    """The number of velocities left by all rows that say something where nothing is closed, away from the samples; less
     than none if there are many rows."""
     found = [scaled_jacobian(tree, _away(tree, sample), *sample.time) for sample in samples]
     return tree.nv - max(int(rank_of(A)) for A in found)
@@ -182,8 +182,8 @@ def _coincident(tree: Tree, q: Array, size: float, end: int = 0) -> frozenset[tu
 
 
 def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
-    """By the names of the constraints, by how much (...) each is open at configurations (..., nq) [m, rad], and at a
-    time if one of them depends on it."""
+    """The openings (...) of the constraints, by name, at configurations (..., nq) [m, rad], and at a time if one of
+    them depends on it."""
     left = kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *time)
     sizes = slices([len(constraint.row_names) for constraint in constraints_of(tree)])
     return {constraint.name: np.linalg.norm(left[..., rows], axis=-1)

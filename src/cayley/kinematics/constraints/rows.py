@@ -94,13 +94,13 @@ def least_sense(tree: Tree, q: Array, constraints: Sequence[Constraint]) -> Scal
 
 
 def margins(tree: Tree, q: Array) -> dict[str, Scalar]:
-    """How far constraints are from where they lose their directions, by what has happened there, in words."""
+    """The distances of constraints from where they lose their directions, by what has happened there, in words."""
     found = {each.where_lost: each.margin(_at_rest(_ways(tree, each, q))) for each in constraints_of(tree)}
     return {words: margin for words, margin in found.items() if margin is not None}
 
 
 def passed(tree: Tree, q: Array, qd: Array) -> list[Scalar]:
-    """Of constraints that can, whether a step has led past where they lose their directions."""
+    """True where a step has led past where constraints lose their directions, for those that can."""
     found = [each.passed([_end(steps, qd) for steps in _ways(tree, each, q)]) for each in constraints_of(tree)]
     return [one for one in found if one is not None]
 
@@ -346,7 +346,7 @@ def scaled_jacobian(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
 
 
 def scaled_opening(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
-    """By how much each row (..., h) of the constraints is open, without units."""
+    """The openings of the rows (..., h) of the constraints, without units."""
     left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *time))
     return np.abs(left) / row_sizes(tree)
 

@@ -41,7 +41,8 @@ from cayley.model.tree import Tree
 
 
 class Followers(NamedTuple):
-    """How all velocities follow those of chosen joints: N (nv, m) and G (nv, r), qdd = N qdd_c - G drift."""
+    """The velocities of all joints as they follow those of chosen ones: N (nv, m) and G (nv, r), qdd = N qdd_c - G
+    drift."""
 
     N: Array
     G: Array
@@ -187,7 +188,7 @@ class Actuation:
 
     @property
     def surplus(self) -> int:
-        """How many forces of the drives are free to choose: they do nothing to the motion."""
+        """The number of forces of the drives that are free to choose: they do nothing to the motion."""
         return self.actuators - self.rank
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Where the coordinates of a chain may be: limits, whole turns, and starts for a search inside them.
+"""Bounds of the coordinates of a chain: limits, whole turns, and starts for a search inside them.
 
 Limits bind coordinates whose rate is a velocity of the joint: those of every joint but spherical and floating ones. A
 limited turn of a full circle or more never blocks a search: what passes the end comes in again a turn away."""
@@ -166,8 +166,8 @@ def bounds_of_joints(tree: Tree, way: frozenset[int], size: float, *, limits: bo
 
 
 def limits_crossed(tree: Tree, q: Array) -> tuple[tuple[str, int, float], ...]:
-    """Of the coordinates that leave their limits among configurations (k, nq): the name of the joint, the number of the
-    first configuration where it does, and by how much at most."""
+    """The limits that configurations (k, nq) cross: the name of the joint, the number of the first configuration where
+    it does, and by how much at most."""
     beyond = np.maximum(np.maximum(tree.lower - q, q - tree.upper), 0.0)
     names = [joint.name for joint in tree.joints for _ in range(joint.motion.nq)]
     return tuple((names[k], int(np.argmax(beyond[:, k] > _ROUNDING)), float(beyond[:, k].max()))

@@ -188,8 +188,8 @@ class Goal:
         return None if self.task else target
 
     def weights(self, missing: TaskError, size: float) -> Array:
-        """Of each row; the lengths of the task are measured in the size of the chain, those of constraints in that of
-        the machine."""
+        """The weight of each row; the lengths of the task are measured in the size of the chain, those of constraints
+        in that of the machine."""
         task = [1.0 / size] * len(missing.linear) + [1.0] * len(missing.angular)
         return np.concatenate([task, 1.0 / self.sizes])
 

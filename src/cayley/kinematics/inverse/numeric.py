@@ -174,8 +174,8 @@ class Solver:
                                        partial(self._jacobian, q, target), self._is_free)
 
     def _nearer(self, q: Array, targets: Array) -> Array:
-        """Of mechanisms with constraints, after one more step: loops should be closed to rounding, not to the tolerance
-        of the task."""
+        """The nearer solution of mechanisms with constraints, after one more step: loops should be closed to rounding,
+        not to the tolerance of the task."""
         if self._is_free or not len(q):
             return q
         moved, _ = self._search.step(q, FRESH[None].repeat(len(q), axis=0), targets, 0.0)
@@ -300,13 +300,13 @@ class InverseKinematicsResult(HoldsFunctions):
 
     @cached_property
     def singular_values(self) -> Array:
-        """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have
-        no unit. Under constraints, of its action on the velocities that they allow."""
+        """The singular values of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in
+        `length`: they have no unit. Under constraints, of its action on the velocities that they allow."""
         return np.linalg.svd(self._jacobian(), compute_uv=False)
 
     @property
     def smallest_singular_value(self) -> Array:
-        """How far q is from a singular configuration (...)."""
+        """The distance of q from a singular configuration (...)."""
         return self.singular_values[..., -1]
 
     @cached_property

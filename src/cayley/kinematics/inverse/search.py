@@ -38,8 +38,8 @@ STALLED = 2.0
 
 
 class SearchState(NamedTuple):
-    """Where a search is: the configuration (nq), and what it remembers (4): best squared error, iterations since it was
-    met, iterations, and whether it is running, solved or stalled."""
+    """The state of a search: the configuration (nq), and what it remembers (4): best squared error, iterations since it
+    was met, iterations, and whether it is running, solved or stalled."""
 
     q: Array
     memory: Array
@@ -102,7 +102,7 @@ def damped_solution(J: Array, r: Array, damping: Scalar) -> Array:
 
 
 def integrate(tree: Tree, q: Array, qd: Array) -> Array:
-    """Where the constant velocity qd leads from q in unit time; quaternions stay unit."""
+    """The configuration to which the constant velocity qd leads from q in unit time; quaternions stay unit."""
     return np.concatenate([
         q[a] if all(map(_is_zero, qd[b])) else joint.motion.step(q[a], qd[b]) for joint, a, b in moving_joints(tree)])
 

@@ -179,7 +179,7 @@ def _column_second_rate(view: JacobianParts, sign: float, c: Column) -> Array:
 
 
 def _column_change(view: JacobianParts, sign: float, c: Column, way: FramePath, j: int, along: Column) -> Array:
-    """How a column changes with a unit velocity j."""
+    """The change of a column with a unit velocity j."""
     point = view.point.pose.p
     own = along.slide + np.cross(along.turn, point - along.moved.pose.p)  # of what j carries, at the point
     moved = own if j in view.point_way.columns else np.zeros(3)

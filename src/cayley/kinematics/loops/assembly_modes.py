@@ -40,7 +40,7 @@ class AssemblyModes:
 
     @property
     def count(self) -> int:
-        """How many ways were found."""
+        """The number of ways that were found."""
         return len(self.configuration)
 
     @property

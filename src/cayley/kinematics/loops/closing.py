@@ -103,7 +103,7 @@ class Closure:
 
     @cached_property
     def openings(self) -> dict[str, Array]:
-        """By the names of loops and other constraints, by how much (...) each is left open [m, rad]."""
+        """The openings (...) of loops and other constraints, by name [m, rad]."""
         return openings(self._inputs.tree, self.configuration, *self._time)
 
     def _sign(self, q: Array) -> Array:

@@ -114,7 +114,7 @@ _BLOCK = 1000  # guesses at a time: their arrays stay in the cache
 
 
 class ClosingStep(NamedTuple):
-    """Where a step leads (nq); before it, the length of what is open, without units and in metres and radians, and a
+    """The end of a step (nq); before it, the length of what is open, without units and in metres and radians, and a
     number that is negative where a constraint is kept the wrong way round."""
 
     after: Array

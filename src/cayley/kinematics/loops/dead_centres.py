@@ -123,7 +123,7 @@ class _Curve:
         return there, self.tangent(there, t)
 
     def turning(self, path: Array) -> tuple[Array, tuple[tuple[str, ...], ...]]:
-        """Where entries of the tangent change their sign along a path, and the names of the velocities."""
+        """The places where entries of the tangent change their sign along a path, and the names of the velocities."""
         names = [name for name, _ in velocity_labels(self.tree)]
         tangents = [self.tangent(path[0], None)]
         for q in path[1:]:

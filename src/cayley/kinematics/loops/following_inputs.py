@@ -77,7 +77,7 @@ class InputPath:
 
     @property
     def stopped_at(self) -> dict[str, Array]:
-        """By the names of the inputs, their values at the end (...); (..., k) of a joint with k coordinates."""
+        """The values (...) of the inputs at the end, by name; (..., k) of a joint with k coordinates."""
         tree = self._inputs.tree
         values = {name: self.end[..., tree.q_slices[number]]
                   for name, number in zip(self._inputs.names, self._inputs.numbers, strict=True)}

@@ -65,7 +65,7 @@ class ActuationSingularity:
 
     @property
     def mobility(self) -> int:
-        """How many velocities are independent here."""
+        """The number of independent velocities here."""
         return int(self.configuration.mobility)
 
     def __str__(self) -> str:

@@ -35,7 +35,7 @@ NORMS = ("2", "frobenius", "1", "inf")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Indices:
-    """Of Jacobians (..., m, n): each field (...)."""
+    """Indices of Jacobians (..., m, n): each field (...)."""
 
     condition_number: Array  # k2, from 1 to infinity
     inverse_condition_number: Array  # c2: 0 where singular, 1 where isotropic

@@ -349,8 +349,8 @@ class Folding:
                        second)
 
     def postures(self, starts: Array) -> list[tuple[Array, Array]]:
-        """Of starts (s, nq): the single singular postures (1, nq) of a plane, or the curves (k, nq) of space, with the
-        directions (k, d) that are lost."""
+        """The singular postures of starts (s, nq): the single singular postures (1, nq) of a plane, or the curves (k,
+        nq) of space, with the directions (k, d) that are lost."""
         starts = starts.copy()
         still = self.coordinates[~self.free]
         starts[:, still] = self.bounds.kept(self.tree.neutral)[still]

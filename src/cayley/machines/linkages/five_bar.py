@@ -96,7 +96,7 @@ class FiveBar:
         return five_bar_map(self, mode, crank_limits, box, resolution)
 
     def crank_ends(self, theta: ArrayLike) -> Array:
-        """Where the cranks end, (..., 2, 2)."""
+        """The ends of the cranks, (..., 2, 2)."""
         angles = np.asarray(theta, dtype=float)
         return self.pivots + self.cranks[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 

@@ -157,7 +157,7 @@ class SlottedLever:
                        gravity=gravity, loops=[Loop("pin", "pin", "block", Revolute())], actuated=["input"])
 
     def along_slot(self, psi: ArrayLike, phi: ArrayLike) -> Array:
-        """How far (...) [m] the block is along the slot, from its point nearest to the lever's pivot."""
+        """The place (...) [m] of the block along the slot, from its point nearest to the lever's pivot."""
         inputs, outputs = np.broadcast_arrays(np.asarray(psi, dtype=float), np.asarray(phi, dtype=float))
         if self.slot_on == "input":
             return self.crank * np.sin(outputs - inputs) - self.ground * np.sin(inputs)

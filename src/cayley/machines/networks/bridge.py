@@ -133,7 +133,7 @@ def _plain(name: str) -> str:
 
 
 def _carrying_point(network: OpenNetwork, attached: Attachment) -> Array:
-    """Where a joint is on what carries it, from the inner terminal of that or on the reference (3)."""
+    """The place of a joint on the body that carries it, from its inner terminal or on the reference (3)."""
     if attached.body < 0:
         return np.asarray(network.reference.get(attached.port, np.zeros(3)))
     return network.bodies[attached.body].point(attached.port) - _inner(network, attached.body)

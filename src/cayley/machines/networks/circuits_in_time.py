@@ -102,7 +102,7 @@ def driven(circuit: Circuit, tree: Tree, springs: Forces | None = None, open_at:
 
 
 def _with_accelerations(whole: System, equations: StateEquations, places: Sequence[int]) -> System:
-    """With what accelerations of joints add to sensors: those that sit behind the inertia of a rotor feel it."""
+    """The system with what accelerations of joints add to its sensors: those behind the inertia of a rotor feel it."""
     added = {name: row for name, row in zip(equations.outputs[len(places):], equations.E[len(places):], strict=True)
              if row.any()}
     if not added:
@@ -126,7 +126,7 @@ def _check_own_names(circuit: Circuit) -> None:
 
 
 def _joint_place(circuit: Circuit, tree: Tree, joint: str) -> int:
-    """Where the velocity of a joint of one coordinate is."""
+    """The place of the velocity of a joint of one coordinate."""
     number = tree.joint_number(joint)
     motion = tree.joints[number].motion
     element = next(each for each in circuit.elements if each.joint == joint)
@@ -193,7 +193,8 @@ def _rates(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar]:
 
 
 def _outputs(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar]:
-    """Without what accelerations add: to forces, as inertia of the mechanism; to sensors, where these are known."""
+    """The outputs without what accelerations add: to forces, as inertia of the mechanism; to sensors, where these are
+    known."""
     values = equations.C @ _values(equations, x) + equations.D @ u
     return dict(zip(equations.outputs, values, strict=True))
 

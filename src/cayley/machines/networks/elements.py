@@ -85,7 +85,7 @@ class Element(_Declared, ABC):
     @property
     @abstractmethod
     def laws(self) -> tuple[EdgeEquation, ...]:
-        """As many laws as edges."""
+        """The laws, as many as edges."""
 
     @property
     def storages(self) -> tuple[Storage, ...]:

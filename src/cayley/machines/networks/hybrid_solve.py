@@ -45,7 +45,7 @@ from cayley.showing import shown_briefly
 
 
 class Driven(NamedTuple):
-    """By the names of the drivers their rates of across variables and their through variables (6), and x_G' (m, 6)."""
+    """The rates of across variables and the through variables (6) of the drivers, by name, and x_G' (m, 6)."""
 
     across_rates: dict[str, Array]
     through: dict[str, Array]
@@ -61,8 +61,8 @@ def driver_names(network: Instant) -> list[str]:
 
 def driven_motion(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], through: Mapping[str, ArrayLike]
                   ) -> Driven:
-    """All that follows from the velocities x_G (m, 6) of the mass centres, the rates (6) of across variables of some
-    drivers, and the through variables (6) of the others, by default zero."""
+    """The motion that follows from the velocities x_G (m, 6) of the mass centres, the rates (6) of across variables of
+    some drivers, and the through variables (6) of the others, by default zero."""
     names = driver_names(network)
     check_drivers([*across, *through], names)
     both = [name for name in across if name in through]
@@ -294,7 +294,7 @@ def power_stored(body: TurningMass, x: Array, xd: Array) -> Scalar:
 
 
 def body_balance(body: TerminalEquations, x: Array, xd: Array, y: dict[str, Array]) -> PowerBalance:
-    """Of one body, from the across variable of its form's port and the wrenches at the others."""
+    """The balance of one body, from the across variable of its form's port and the wrenches at the others."""
     x, xd = np.asarray(x), np.asarray(xd)
     own = body.through(x, xd, y)
     received = power_received([x, *[body.across(port, x) for port in y]], [own, *y.values()])

@@ -42,9 +42,9 @@ class External(NamedTuple):
 
 
 class Instant(NamedTuple):
-    """Of m bodies: the parents, numbers before their own or -1; masses, inertias (3, 3) in the axes of each, these axes
-    (3, 3), absolute angular velocities (3), where the inner terminals are, and on the parents those to which they are
-    joined, from the origin on the reference; what is open, and gravity."""
+    """The bodies (m) of a network at one instant: the parents, numbers before their own or -1; masses, inertias (3, 3)
+    in the axes of each, these axes (3, 3), absolute angular velocities (3), where the inner terminals are, and on the
+    parents those to which they are joined, from the origin on the reference; what is open, and gravity."""
 
     parents: Sequence[int]
     masses: Sequence[Scalar]
@@ -86,7 +86,7 @@ class Instant(NamedTuple):
         return found[::-1]
 
     def centres(self) -> list[Array]:
-        """Where the mass centres are (3), in the relative convention."""
+        """The places of the mass centres (3), in the relative convention."""
         found: list[Array] = []
         for j, parent in enumerate(self.parents):
             start = found[parent] if parent >= 0 else np.zeros(3)
@@ -106,7 +106,7 @@ class Instant(NamedTuple):
 
 
 class BodyMotion(NamedTuple):
-    """Where the axes of a body are, R (3, 3), how it turns, w (3), and the place of its joint with its rate, xi and xid
+    """The axes of a body, R (3, 3), its angular velocity w (3), and the place of its joint with its rate, xi and xid
     (3): B_j from A_j."""
 
     R: Array
@@ -236,7 +236,7 @@ class JointMap(NamedTuple):
 
 def body_motions(parents: Sequence[int], joints: Sequence[NetworkJoint], q: Sequence[Array], qd: Sequence[Array]
                  ) -> list[BodyMotion]:
-    """How the bodies stand and turn, and where their joints are, of the coordinates and velocities of each joint."""
+    """The motion of the bodies and the places of their joints, by the coordinates and velocities of each joint."""
     found: list[BodyMotion] = []
     for parent, joint, own, rates in zip(parents, joints, q, qd, strict=True):
         R_parent, w_parent = (found[parent].R, found[parent].w) if parent >= 0 else (np.eye(3), np.zeros(3))

@@ -48,7 +48,7 @@ class Stretched(NamedTuple):
 
     @property
     def power(self) -> Scalar:
-        """How fast that grows [W]."""
+        """The rate of the stored energy [W]."""
         if self.spring.length == 0.0:
             return self.spring.stiffness * (self.apart @ self.rate)
         stretch = 1.0 - self.spring.length / self.distance

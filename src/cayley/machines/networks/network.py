@@ -183,7 +183,7 @@ class Network:
         return Terminal(body, port)
 
     def point(self, end: Terminal) -> Array:
-        """Where a terminal is in the axes of its body, from its mass centre, or on the reference (3)."""
+        """The place of a terminal in the axes of its body, from its mass centre, or on the reference (3)."""
         return np.asarray(self.reference[end.port], dtype=float) if end.body == REFERENCE else self.body(
             end.body).point(end.port)
 
@@ -300,8 +300,8 @@ class Network:
         return network_graph(self, across)
 
     def arm(self, end: Terminal) -> Array:
-        """Where a terminal is from the mass centre of its body, in the axes that the spanning tree has for it, or on
-        the reference (3)."""
+        """The place of a terminal from the mass centre of its body, in the axes that the spanning tree has for it, or
+        on the reference (3)."""
         if end.body == REFERENCE:
             return self.point(end)
         return np.asarray(self.layout.joints[self.number(end.body)].second_axes).T @ self.point(end)

@@ -110,7 +110,7 @@ class RigidBody:
         return (*self.ports, "G")
 
     def point(self, port: str) -> Array:
-        """Where a port is, from the mass centre, in the axes of the body (3)."""
+        """The place of a port, from the mass centre, in the axes of the body (3)."""
         if port == "G":
             return np.zeros(3)
         if port not in self.ports:

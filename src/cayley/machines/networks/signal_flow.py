@@ -210,5 +210,5 @@ def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]
 
 
 def _half_width(block: SignalBlock) -> float:
-    """Of the box of a block, in points."""
+    """Half the width of the box of a block, in points."""
     return 8.0 + 2.2 * len(block.label)

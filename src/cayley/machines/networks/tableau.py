@@ -193,7 +193,8 @@ def _assembled(network: Network, instant: Instant, rows: list[ConnectionRow], x_
 
 def _with_ties(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array, q: Array, qd: Array
                ) -> tuple[Array, Array]:
-    """With rods, couplings and wheels: A qdd = - drift, and N^T y = tau + A^T lam at the connections of the tree."""
+    """The equations with rods, couplings and wheels: A qdd = - drift, and N^T y = tau + A^T lam at the connections of
+    the tree."""
     tree = network.tree()
     tied = tree.with_constraints((), tree.constraints)
     A = np.asarray(jacobian(tied, q), dtype=float)

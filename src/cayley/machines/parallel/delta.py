@@ -146,7 +146,8 @@ class TranslationalDelta:
         return parallel_singularity(Jx, Jq / self.crank, tolerance=tolerance)
 
     def rod_lengths(self, p: ArrayLike, theta: ArrayLike) -> Array:
-        """How far the platform is from the centres of its spheres, (..., 3): the rods' length, if it is closed."""
+        """The distances of the platform from the centres of its spheres, (..., 3): the rods' length, if it is closed.
+        """
         centers = self._centers(batch_of("crank angles", theta, (3,)))
         return np.linalg.norm(batch_of("places", p, (3,))[..., None, :] - centers, axis=-1)
 

@@ -137,7 +137,7 @@ class LegActuation(NamedTuple):
 
     @property
     def surplus(self) -> int:
-        """How many forces are free to choose; negative: how many motions no actuator controls."""
+        """The number of forces that are free to choose; negative: how many motions no actuator controls."""
         return self.actuators - self.freedoms
 
 
@@ -212,7 +212,7 @@ class Assemblies:
 
     @property
     def count(self) -> Array:
-        """How many ways there are to put the machine together (...)."""
+        """The number of ways to put the machine together (...)."""
         return np.isfinite(self.poses).all(axis=-1).sum(axis=-1)
 
     @property

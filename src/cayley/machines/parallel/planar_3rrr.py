@@ -193,7 +193,7 @@ class Planar3RRR:
         return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
     def feet(self, phi: Scalar) -> Array:
-        """Where the platform's centre is, at an orientation, with a corner on the pivot of its leg, (3, 2)."""
+        """The places of the platform's centre, at an orientation, with a corner on the pivot of its leg, (3, 2)."""
         return np.array([pivot - _corner(phi, self.side, corner) for corner, pivot in enumerate(self.pivots)])
 
     @compiled("(3)->(3,2)")
@@ -208,13 +208,14 @@ class Planar3RRR:
         return pose[:2] + self.side / np.sqrt(3) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
     def rod_lengths(self, pose: ArrayLike, theta: ArrayLike) -> Array:
-        """How far the vertices are from the ends of the cranks, (..., 3): the rods' lengths, if the machine is closed.
+        """The distances of the vertices from the ends of the cranks, (..., 3): the rods' lengths, if the machine is
+        closed.
         """
         return np.linalg.norm(self.vertices(pose) - self.crank_ends(theta), axis=-1)
 
     @property
     def _worth(self) -> Array:
-        """How many metres a unit of x, y, phi is worth (3): a radian the platform's radius."""
+        """The metres that a unit of x, y, phi is worth (3): a radian the platform's radius."""
         return np.array([1.0, 1.0, self.side / np.sqrt(3)])
 
     @cached_property

@@ -127,8 +127,9 @@ class StewartPlatform:
 
     @cached_property
     def unheld_motions(self) -> int:
-        """How many motions of the platform the legs hold at no pose: 0, unless its architecture is singular, as that of
-        a base and a platform that are flat hexagons of the same form, however they are turned (Ma & Angeles 1991)."""
+        """The number of motions of the platform that the legs hold at no pose: 0, unless its architecture is singular,
+        as that of a base and a platform that are flat hexagons of the same form, however they are turned (Ma & Angeles
+        1991)."""
         poses = self._starts(np.full(6, np.ptp(self.base, axis=0).max() + np.ptp(self.platform, axis=0).max()), 24, 1)
         return 6 - int(relative_rank(self.jacobian(poses) / self._worth).max())
 
@@ -195,7 +196,7 @@ class StewartPlatform:
 
     @cached_property
     def _worth(self) -> Array:
-        """How many metres a unit of each component of a twist is worth (6): a radian the platform's radius."""
+        """The metres that a unit of each component of a twist is worth (6): a radian the platform's radius."""
         return np.repeat([1.0, float(np.linalg.norm(self.platform, axis=1).max()) or 1.0], 3)
 
     def workspace(self, *, height: float, lengths: ArrayLike, rotation: ArrayLike = _UPRIGHT,

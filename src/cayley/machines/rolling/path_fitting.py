@@ -84,7 +84,7 @@ class _Curve:
         return self._motion(u)[0]
 
     def direction(self, u: float, ahead: bool) -> Array:
-        """Of the curve after u, or before it, which at a cusp are opposite."""
+        """The direction of the curve after u, or before it, which at a cusp are opposite."""
         _, rate, second = self._motion(u)
         if not self._moves(rate):
             rate = second if ahead else -second
@@ -96,7 +96,7 @@ class _Curve:
         return float(np.linalg.norm(rate)) > _SMALL * self._fast
 
     def _cusps(self, low: float, high: float) -> list[float]:
-        """Where a curve that turns back between two samples stands; nowhere if it has a corner there."""
+        """The places where a curve turns back between two samples; none if it has a corner there."""
         along = self._motion(high)[1] - self._motion(low)[1]
         found = float(brentq(lambda u: float(self._motion(u)[1] @ along), low, high, xtol=1e-15, rtol=1e-14))
         return [] if self._moves(self._motion(found)[1]) else [found]

@@ -1,4 +1,4 @@
-"""When would a wheel slip: the least coefficient of friction with which all contacts hold what a motion asks of them.
+"""The first slip of a wheel: the least coefficient of friction with which all contacts hold what a motion asks of them.
 
     A^T lambda = f          forces of the contacts, N across the ground and T along it, and of all other constraints
     |T_i| <= mu N_i         of each contact
@@ -58,7 +58,7 @@ class SlipCheck:
 
     @property
     def when(self) -> float | None:
-        """When something first slips, or leaves the ground [s]; None if nothing does."""
+        """The first time [s] at which a wheel slips or leaves the ground; None if none does."""
         return float(self.t[self._first]) if self.slips else None
 
     @property
@@ -81,8 +81,8 @@ class SlipCheck:
 
 
 class _State(NamedTuple):
-    """Of the mechanism on its wheels: A (h, nv), what the constraints do (nv), and their forces (h), NaN where the
-    motion does not tell."""
+    """The state of the mechanism on its wheels: A (h, nv), what the constraints do (nv), and their forces (h), NaN
+    where the motion does not tell."""
 
     A: Array
     f: Array

@@ -60,7 +60,7 @@ class SteeredPath:
 
     @cached_property
     def curvatures(self) -> Array:
-        """Of each piece [1/m], positive to the left."""
+        """The curvature of each piece [1/m], positive to the left."""
         return np.tan(self._steerings) / self.wheelbase
 
     @property
@@ -158,7 +158,7 @@ class SteeredProgram:
 
     @property
     def duration(self) -> float:
-        """When the cart has arrived [s]."""
+        """The time at which the cart has arrived [s]."""
         return float(self._times[-1])
 
     def __call__(self, t: ArrayLike) -> Drive:
@@ -178,7 +178,8 @@ class SteeredProgram:
 
     @property
     def phase_times(self) -> Array:
-        """When it starts, when each phase ends and the next begins, and when it has arrived (phases + 1) [s]."""
+        """The times of the start, of the ends of the phases, each the beginning of the next, and of the arrival (phases
+        + 1) [s]."""
         return self._times
 
     def piece_at(self, t: ArrayLike) -> tuple[Array, Array, Array]:
@@ -217,7 +218,7 @@ class SteeredProgram:
 
     @cached_property
     def _times(self) -> Array:
-        """When phases end and begin (phases + 1)."""
+        """The times at which phases end and begin (phases + 1)."""
         rolled, steered, _ = np.abs(np.diff(self._marks, axis=0)).T
         durations = _FASTEST * np.maximum(rolled / self.speed, steered / self.steering_rate)
         return np.concatenate([[0.0], np.cumsum(durations)])
@@ -235,7 +236,7 @@ class SteeredProgram:
 
 
 def _numbers(given: ArrayLike) -> Array:
-    """As an array; NaN for what are no numbers."""
+    """Numbers as an array; NaN for what are no numbers."""
     try:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -44,7 +44,7 @@ def posture_of_angles(q: Array) -> BipedPosture:
 
 
 def posture_of_tangents(y: Array) -> BipedPosture:
-    """Of half-angle tangents: sin = 2 c / (1 + c^2), cos = (1 - c^2) / (1 + c^2)."""
+    """The posture of half-angle tangents: sin = 2 c / (1 + c^2), cos = (1 - c^2) / (1 + c^2)."""
     c = y[2:]
     return BipedPosture(2 * c / (1 + c * c), (1 - c * c) / (1 + c * c))
 

@@ -88,8 +88,8 @@ def _with_rates(values: list[Scalar], t: Scalar) -> tuple[Array, Array, Array]:
 
 
 def _of_rotations(q: Array, qd: Array, qdd: Array) -> LegMotion:
-    """Of unit quaternions and their angular velocities and accelerations. Rotations out of the plane are no program:
-    not finite."""
+    """The leg motion of unit quaternions with their angular velocities and accelerations. Rotations out of the plane
+    are no program: not finite."""
     quaternions = q.reshape(4, 4)
     tilt = sum(quaternions[:, 1]**2 + quaternions[:, 3]**2)
     angles = 2 * np.arctan2(quaternions[:, 2], quaternions[:, 0])
@@ -257,7 +257,7 @@ class _Standing(NamedTuple):
         return self._with(np.zeros(2))
 
     def shared(self, relations: Array, values: Array) -> Gait:
-        """With rows (0 to 2, 9) of relations and their values; `foot` is the first here."""
+        """The gait with rows (0 to 2, 9) of relations and their values; `foot` is the first here."""
         rows = relations[:, :7] @ self.by_other + relations[:, 7:]
         rest = values - relations[:, :7] @ self.found
         if len(rows) == 2:
@@ -274,7 +274,7 @@ class _Standing(NamedTuple):
         return self._with(kept - free * (along @ (torques + by_other @ kept)) / (along @ along))
 
     def _with(self, other: Array) -> Gait:
-        """With this reaction (2) of the other foot."""
+        """The gait with this reaction (2) of the other foot."""
         whole = self.found + self.by_other @ other
         bears = 0.0 * whole[5:] + other
         reactions = (whole[5:], bears) if self.foot == 0 else (bears, whole[5:])

@@ -91,7 +91,7 @@ class PlanarBiped:
 
     @property
     def mass(self) -> float:
-        """Of the whole, M."""
+        """The mass of the whole, M."""
         return self.hip_mass + self.trunk_mass + 2 * self.thigh_mass + 2 * self.shank_mass
 
     @property

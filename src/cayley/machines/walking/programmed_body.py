@@ -120,7 +120,7 @@ class Grounded(HoldsFunctions, ABC):
         return np.concatenate([new, x.places[2:]] if foot == 0 else [x.places[:2], new])
 
     def grip(self, reactions: Array, foot: int) -> Scalar:
-        """How much more friction could give than a foot needs of it [N]."""
+        """The friction [N] that could act beyond what a foot needs."""
         if self.friction is None:
             return 1.0 + 0.0 * reactions[0]
         return self.friction * reactions[2 * foot + 1] - np.abs(reactions[2 * foot]) + self.slight
@@ -228,13 +228,13 @@ class ProgrammedBody(Grounded):
         return self.gait(t, x).torques @ (equations.DRIVES.T @ self.coordinates(t, x)[1])
 
     def output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        """Of the first and second leg."""
+        """The outputs of the first and second leg."""
         q, qd, _ = self.coordinates(t, x)
         gait = self.gait(t, x)
         return {"q": q, "qd": qd, "torques": gait.torques, "reactions": gait.reactions, "feet": self.feet(t, x)[0]}
 
     def accelerations(self, t: Scalar, x: State) -> Array:
-        """Of the body (3); none where there is trouble."""
+        """The accelerations of the body (3); none where there is trouble."""
         return where(x.is_in("trouble", "none"), self.gait(t, x).qdd[:3], np.nan)
 
     def _once(self, what: str, t: Scalar, x: State, make: Callable[[Scalar, State], Found]) -> Found:

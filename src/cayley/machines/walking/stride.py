@@ -81,12 +81,12 @@ class Stride(HoldsFunctions):
 
     @property
     def duration(self) -> float:
-        """Of one stride [s]."""
+        """The duration of one stride [s]."""
         return self.ends[-1]
 
     @cached_property
     def ends(self) -> list[float]:
-        """When the phases end."""
+        """The times at which the phases end."""
         return np.cumsum([duration for _, duration in self.phases]).tolist()
 
     @cached_property
@@ -101,8 +101,8 @@ class Stride(HoldsFunctions):
                      for k, contact in enumerate(contacts))
 
     def closure(self, samples: int = 65) -> StrideClosure:
-        """How well the program closes in double support: what is left of position, velocity and acceleration of the
-        second foot, seen from the first, at instants of the stride."""
+        """The precision with which the program closes in double support: what is left of position, velocity and
+        acceleration of the second foot, seen from the first, at instants of the stride."""
         return closure(self, samples)
 
     def start(self, theta: float, rate: float = 0.0, *, at: float = 0.0) -> dict[str, Array]:
@@ -146,7 +146,7 @@ class Stride(HoldsFunctions):
 
     @cached_property
     def _body(self) -> ProgrammedBody:
-        """In the parts of the program: what it calls its first leg is first here."""
+        """The body in the parts of the program: what it calls its first leg is first here."""
         contacts = {contact: self._in_contact(contact) for contact, _ in self.phases}
         return ProgrammedBody(
             self.biped, self.friction, None, lambda x, values, foot: _by_lead(x, values, _FEET)[foot],
@@ -234,7 +234,7 @@ class Stride(HoldsFunctions):
         return found
 
     def _trouble(self, foot: int, word: str, value: Text) -> Transition:
-        """Of foot1 or foot2. What is wrong at once in a phase is found just after its beginning."""
+        """The transition to trouble of a foot. What is wrong at once in a phase is found just after its beginning."""
         def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
             began = sum(where(x.is_in("phase", each), start, 0.0)
                         for each, start in zip(self.words, self.starts, strict=True))

@@ -225,7 +225,7 @@ def _walked(stride: Stride, start: Array, left: Array, iterations: int) -> Repea
 
 
 def _map(stride: Stride, start: Array) -> Array:
-    """How the trunk after a stride depends on the trunk before (2, 2)."""
+    """The derivative (2, 2) of the trunk after a stride by the trunk before."""
     return np.stack([(_after(stride, start + way) - _after(stride, start - way)) / (2 * _STEP)
                      for way in _STEP * np.eye(2)], axis=1)
 

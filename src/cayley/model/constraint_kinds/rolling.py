@@ -65,7 +65,7 @@ def seen_from(first: FrameMotion, second: FrameMotion) -> FrameMotion:
 
 
 class Contact(NamedTuple):
-    """Where a wheel touches the ground, in the ground's axes: the velocity of its point there and its rate, the
+    """The contact of a wheel with the ground, in the ground's axes: the velocity of its point there and its rate, the
     directions ahead and aside with theirs, and the cosine by which the wheel is less high than its radius."""
 
     v: Array

@@ -198,7 +198,7 @@ class EqualityText:
 
     @cached_property
     def sites(self) -> dict[tuple[str, Axis], Frame]:
-        """By the name of a frame and a point in it, the frames that the constraints need beside the named ones."""
+        """The frames that the constraints need beside the named ones, by the name of a frame and a point in it."""
         taken = {*self.tree.frame_names}
         found: dict[tuple[str, Axis], Frame] = {}
         for name, point in self._ends():

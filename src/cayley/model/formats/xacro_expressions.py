@@ -70,7 +70,8 @@ def _parsed(text: str) -> ast.expr:
 
 
 def weight(value: object, most: int = LARGEST) -> int:
-    """How many characters and entries a value has, those of all that is in it counted as often as they are in it."""
+    """The number of characters and entries of a value, those of all that is in it counted as often as they are in it.
+    """
     total = 0
     pending = [value]
     while pending:

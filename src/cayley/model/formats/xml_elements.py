@@ -173,7 +173,7 @@ def source_of(path_or_text: str | os.PathLike[str]) -> Path | None:
 
 
 def source_words(path_or_text: str | os.PathLike[str]) -> str:
-    """Where a model comes from, with the digest of its file; nothing, if the string is the document itself."""
+    """The source of a model in words, with the digest of its file; nothing, if the string is the document itself."""
     path = source_of(path_or_text)
     return "" if path is None else source_file(path, read_bytes(path))
 

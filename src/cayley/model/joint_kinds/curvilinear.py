@@ -74,7 +74,8 @@ class Curvilinear(JointKind):
 
     @property
     def held(self) -> tuple[HeldDirection, ...]:
-        """Where a coordinate of the curve is linear in q, the others are polynomials of it."""
+        """The directions that are held: where one coordinate of the curve is linear in q, the others are
+        polynomials of it."""
         straight = [k for k, (_, slope, *bends) in enumerate((*c, 0.0, 0.0) for c in self._curve)
                     if slope and not any(bends)]
         if not straight:

@@ -128,7 +128,8 @@ class Screwed(HeldDirection):
 
 @dataclass(frozen=True, eq=False)
 class OnCurve(HeldDirection):
-    """Of the child's origin in the joint's frame, one coordinate is a polynomial of another: a.d = f(b.d) [m]."""
+    """A condition on the child's origin in the joint's frame: one coordinate is a polynomial of another: a.d = f(b.d)
+    [m]."""
 
     name: str
     axis: Array

@@ -41,8 +41,8 @@ class Screw(NamedTuple):
 
 
 class Attitude(NamedTuple):
-    """Where a unit quaternion is among the coordinates, where the angular velocity in the child's axes is among the
-    velocities, and where a position is, in both, whose velocity is in the child's axes."""
+    """The places of a unit quaternion among the coordinates, of the angular velocity in the child's axes among the
+    velocities, and, in both, of a position whose velocity is in the child's axes."""
 
     q: slice
     v: slice
@@ -67,7 +67,8 @@ class MarkAxis(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """How a joint is drawn: a shape along each axis, at the joint's origin or, `on_child`, at the child's."""
+    """The mark with which a joint is drawn: a shape along each axis, at the joint's origin or, `on_child`, at the
+    child's."""
 
     shape: Literal["cylinder", "sleeve", "plate", "ball"]
     color: Literal["turn", "slide", "screw", "ball"]
@@ -165,7 +166,7 @@ class JointKind:
         return qd
 
     def step(self, q: Array, qd: Array) -> Array:
-        """Where the constant velocity `qd` leads from `q` in unit time (nq)."""
+        """The coordinates (nq) to which the constant velocity `qd` leads from `q` in unit time."""
         return q + qd
 
     def difference(self, start: Array, end: Array) -> Array:

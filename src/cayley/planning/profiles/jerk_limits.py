@@ -95,7 +95,7 @@ def rest_to_rest_state(start: Array, end: Array, jerk: Array, rise: Array, cruis
 
 
 def _state(distance: Scalar, ramp: Scalar, rise: Scalar, cruise: Scalar, t: Scalar) -> tuple[Scalar, ...]:
-    """Of one joint; the second half is the first one backwards."""
+    """The state of one joint; the second half is the first one backwards."""
     total = 2.0 * rise + cruise
     moves = total > 0.0
     top = where(moves, distance / (rise + cruise), 0.0)
@@ -190,7 +190,7 @@ def polynomials_of(first: Array, last: Array, phases: Phases) -> Polynomials:
 
 
 def distinct_times(times: Array, duration: float) -> Array:
-    """In order, those that differ by rounding alone taken as one; both ends are kept."""
+    """The times in order, those that differ by rounding alone taken as one; both ends are kept."""
     ordered = np.unique(np.clip(times, 0.0, duration))
     keep = np.diff(ordered, prepend=-1.0) > 1e-13 * duration
     kept = ordered[keep]

@@ -179,7 +179,7 @@ class PolynomialPieces(InPieces):
 
     @classmethod
     def of_checked(cls, breaks: Array, coefficients: Array) -> Self:
-        """Of increasing breaks and finite coefficients, without another look at them."""
+        """Polynomials of increasing breaks and finite coefficients, without another look at them."""
         made = object.__new__(cls)
         object.__setattr__(made, "breaks", breaks)
         object.__setattr__(made, "coefficients", coefficients)
@@ -241,7 +241,7 @@ class Polynomials(PolynomialPieces):
 
     @staticmethod
     def of_scipy(spline: Scalar) -> Polynomials:
-        """Of a `PPoly` of SciPy, as its `CubicSpline` is one, with values (n) or numbers."""
+        """Polynomials of a `PPoly` of SciPy, as its `CubicSpline` is one, with values (n) or numbers."""
         c = np.moveaxis(spline.c[::-1], 0, 1)
         return Polynomials(spline.x, c.reshape(*c.shape[:2], -1))
 

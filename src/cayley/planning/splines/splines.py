@@ -253,7 +253,7 @@ def _first_row(bands: Array, right: Array, kind: str, h: Array, slopes: Array, v
 
 
 def _few(x: Array, y: Array, kinds: tuple[str, ...], velocities: tuple[ArrayLike, ArrayLike]) -> Array:
-    """With a single inner knot that is none there is one polynomial: of the least degree that the ends allow."""
+    """The spline with a single inner knot that is none: one polynomial of the least degree that the ends allow."""
     conditions = [(x[k], 0, y[k]) for k in range(len(x))]
     for place, kind in zip((0, -1), kinds, strict=True):
         if kind != "not-a-knot":

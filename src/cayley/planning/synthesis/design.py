@@ -60,7 +60,7 @@ class StructuralError:
 
     @staticmethod
     def nearest(inputs: Array, wanted: Array, both: Array, off: Array) -> StructuralError:
-        """In the assembly mode that is nearest at each input, by the outputs and errors (m, 2) of both."""
+        """The outputs in the assembly mode that is nearest at each input, by the outputs and errors (m, 2) of both."""
         stands = np.asarray(np.isfinite(off).all(axis=1))
         near = np.argmin(np.where(stands[:, None], np.abs(off), 0.0), axis=1)
         rows = np.arange(len(wanted))
@@ -180,8 +180,8 @@ class FourBarDesign:
         return output_angles.unchecked(self.parameters, psi)
 
     def structural_error(self, psi: ArrayLike | None = None, phi: ArrayLike | None = None) -> StructuralError:
-        """How far the outputs are from those of the pairs, or from others (m) at inputs (m), in the assembly mode that
-        is nearest at each."""
+        """The distances of the outputs from those of the pairs, or from others (m) at inputs (m), in the assembly mode
+        that is nearest at each."""
         if (psi is None) != (phi is None):
             raise SignatureError("the structural error at other inputs needs the outputs wanted there, as many")
         inputs, wanted = (np.broadcast_arrays(*[np.atleast_1d(np.asarray(x, dtype=float)) for x in (psi, phi)])

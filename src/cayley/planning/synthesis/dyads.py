@@ -46,7 +46,7 @@ class Dyad:
         return self.fixed is None
 
     def misses(self, poses: ArrayLike) -> Array:
-        """By how much (n) [m] the moving pivot leaves its circle or line at poses (n, 3)."""
+        """The distances (n) [m] of the moving pivot from its circle or line at poses (n, 3)."""
         places = body_points(poses, self.moving)
         if self.fixed is not None:
             return np.linalg.norm(places - self.fixed, axis=-1) - self.length
@@ -71,7 +71,7 @@ def check_poses(poses: ArrayLike, least: int) -> Array:
 
 
 def body_points(poses: ArrayLike, moving: ArrayLike) -> Array:
-    """Where the point `moving` (2) of a body is at poses (n, 3): (n, 2)."""
+    """The places of the point `moving` (2) of a body at poses (n, 3): (n, 2)."""
     x, y, angle = np.asarray(poses, dtype=float).T
     wx, wy = np.asarray(moving, dtype=float)
     return np.stack([x + np.cos(angle) * wx - np.sin(angle) * wy, y + np.sin(angle) * wx + np.cos(angle) * wy], axis=-1)

@@ -179,7 +179,8 @@ class SliderCrankDesign:
         return self.linkage.position.unchecked(np.asarray(psi, dtype=float) + self.input_shift)[..., 1]
 
     def structural_error(self) -> StructuralError:
-        """How far [m] the slider is from the places of the pairs, in the assembly mode that is nearest at each."""
+        """The distances [m] of the slider from the places of the pairs, in the assembly mode that is nearest at each.
+        """
         both = self.positions(self.inputs)
         return StructuralError.nearest(self.inputs, self.outputs, both, both - self.outputs[:, None])
 

@@ -92,7 +92,7 @@ class GuidingLinkage:
         return self.linkage.configuration(theta, self.linkage.position(theta)[..., chosen, :])
 
     def body_poses(self, q: ArrayLike) -> Array:
-        """Where the body is, x, y and angle (..., 3), at configurations (..., 3)."""
+        """The poses of the body, x, y and angle (..., 3), at configurations (..., 3)."""
         q = np.asarray(q, dtype=float)
         turn = np.arctan2(self.base[1, 0], self.base[0, 0])
         crank = turn + q[..., 0]

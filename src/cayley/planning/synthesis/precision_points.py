@@ -48,8 +48,8 @@ def chebyshev_points(low: float, high: float, count: int = 3) -> Array:
 
 @dataclass(frozen=True)
 class Dials:
-    """How x and y are shown: x from `x[0]` to `x[1]` on the input from `psi[0]` to `psi[1]` [rad], y alike on the
-    output."""
+    """The dials that show x and y: x from `x[0]` to `x[1]` on the input from `psi[0]` to `psi[1]` [rad], y
+    alike on the output."""
 
     function: Callable[[Array], Array]
     x: tuple[float, float]
@@ -203,7 +203,7 @@ def _triples(dials: Dials, bounds: _Bounds) -> list[Array]:
 
 
 def _judged(dials: Dials, psi: Array, phi: Array, turns: Array, bounds: _Bounds) -> tuple[Array, Array]:
-    """Of triples of pairs (n, 3), on dials that are turned, the parameters (n, 3) and the largest errors (n)."""
+    """The parameters (n, 3) and the largest errors (n) of triples of pairs (n, 3), on dials that are turned."""
     with np.errstate(all="ignore"):
         k = exact_parameters.unchecked(psi, phi)
         places = np.linspace(*dials.x, _SAMPLES)

@@ -35,7 +35,8 @@ def crank_advance(time_ratio: float) -> float:
 
 
 def time_ratio_of(linkage: Linkage) -> float:
-    """How much longer the rocker of a crank-rocker takes one way than the other, while its crank turns evenly.
+    """The ratio of the times that the rocker of a crank-rocker takes one way and the other, while its crank turns
+    evenly.
 
     >>> float(round(time_ratio_of(FourBar(crank=0.1, coupler=0.25, rocker=0.3, ground=0.3)), 6))
     1.267114
@@ -122,8 +123,8 @@ def _crank_rocker(ends: Array, distance: float, ground: float) -> tuple[FourBarD
 
 
 def best_quick_return(swing: float, time_ratio: float, *, longest: float = 5.0, ground: float = 1.0) -> FourBarDesign:
-    """Of all crank-rockers with a swing [rad] of the output link and a time ratio, whose ground link and coupler are at
-    most `longest` times as long as the output link, that whose transmission angle stays nearest to a right angle.
+    """The crank-rocker whose transmission angle stays nearest to a right angle, of all with a swing [rad] of the output
+    link and a time ratio whose ground link and coupler are at most `longest` times as long as the output link.
 
     >>> machine = best_quick_return(np.radians(50.0), 1.15)
     >>> float(np.degrees(worst_transmission(machine.linkage)).round(2))

@@ -40,7 +40,8 @@ class EffortProfile(Pictured):
 
     @cached_property
     def worst(self) -> Worst:
-        """When and by which joint the speed is limited. Raises if forces at rest are beyond a limit already."""
+        """The time at which the speed is limited, and the joint that limits it. Raises if forces at rest are beyond a
+        limit already."""
         return allowed_speed(self.motion, self.limits, ["effort"])
 
     @property
@@ -50,7 +51,7 @@ class EffortProfile(Pictured):
 
     @property
     def speed(self) -> float:
-        """How many times as fast the same motion may be: below 1, it must be slower."""
+        """The factor by which the same motion may be faster: below 1, it must be slower."""
         return self.worst.speed
 
     def fastest(self) -> Motion:
@@ -162,7 +163,7 @@ class LimitUse(Pictured):
 
 
 def limit_use(motion: Motion, limits: MotionLimits) -> LimitUse:
-    """How much of its limits a motion uses, at samples on both sides of its breaks.
+    """The part of its limits that a motion uses, at samples on both sides of its breaks.
 
     >>> from cayley.planning.profiles.two_points import point_to_point
     >>> limits = MotionLimits(velocity=1.0, acceleration=[4.0, 2.0])

@@ -1,5 +1,5 @@
-"""How fast a motion may be for what the gripper holds: limits on the gripper's velocity and acceleration, and on the
-wrench between it and its load.
+"""Limits of a motion for what the gripper holds: limits on the gripper's velocity and acceleration, and on the wrench
+between it and its load.
 
     a motion in c times the speed:   v, w -> c (v, w),   vd, wd -> c^2 (vd, wd)
     f = m (vd + wd x r + w x (w x r) - g)    = f0 + c^2 f1          the force upon the load

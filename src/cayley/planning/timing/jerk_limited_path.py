@@ -76,7 +76,7 @@ def _section(curve: Motion, first: float, last: float, limits: MotionLimits, cou
 
 
 def _polished(curve: Motion, profile: Profile, limits: MotionLimits) -> Profile:
-    """With the points of the grid kept, and limits tightened where they are exceeded between the samples."""
+    """The timing with the points of the grid kept, and limits tightened where they are exceeded between the samples."""
     tighter = np.ones(len(profile.t) - 1)
     best = profile
     seconds = np.inf
@@ -238,7 +238,7 @@ def _rows(at: tuple[Array, ...], h: Array, limits: MotionLimits, tighter: Array)
 
 def _force_row(limits: MotionLimits, parts: tuple[Array, ...], q: Array, Q1: Array, place: int, sign: float,
                scale: Array) -> tuple[Array, Array, Array, Array]:
-    """Of the forces; viscous friction, which grows with sqrt(x), by its tangent at x = 1."""
+    """The row of the forces; viscous friction, which grows with sqrt(x), by its tangent at x = 1."""
     bounds = np.where(limits.effort > 0.0, limits.effort, np.inf)
     resting, viscous, inertial = (sign * part[:, place] / bounds for part in parts)
     drive = sign * forces_along(limits, q, Q1) / bounds

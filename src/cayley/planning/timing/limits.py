@@ -235,8 +235,8 @@ _GOLDEN_STEPS = 30
 
 
 class Worst(NamedTuple):
-    """When the limits allow least, which joint and which of its limits that is, and how many times as fast the motion
-    may be. Infinity, and no joint, if nothing limits it."""
+    """The time at which the limits allow least, the joint and the kind of its limit, and how many times as fast the
+    motion may be. Infinity, and no joint, if nothing limits it."""
 
     time: float
     joint: str
@@ -286,7 +286,7 @@ def allowed_speed(motion: Motion, limits: MotionLimits, kinds: Sequence[str] = K
 
 
 def speeds_at(motion: Motion, limits: MotionLimits, kinds: Sequence[str], t: Array) -> Array:
-    """How many times as fast at times (...), a column for each finite limit of each kind."""
+    """The factors by which the motion may be faster at times (...), a column for each finite limit of each kind."""
     q, *rates = motion.derivatives(t)
     columns = []
     for kind in kinds:
@@ -333,7 +333,8 @@ def forces_along(limits: MotionLimits, q: Array, direction: Array) -> Array:
 
 
 def force_speeds(parts: EffortParts, effort: Array) -> Array:
-    """How many times as fast (..., n) before a force leaves its limits for the first time; infinity if never."""
+    """The factors (..., n) by which the motion may be faster before a force leaves its limits for the first time;
+    infinity if never."""
     sides = [_first_beyond(effort - sign * parts.resting, sign * parts.viscous, sign * parts.inertial)
              for sign in (1.0, -1.0)]
     return np.minimum(*sides)

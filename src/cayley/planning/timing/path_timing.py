@@ -267,7 +267,7 @@ def _tightened(limited: Limited, tighter: Array) -> Limited:
 
 
 def _times(s: Array, x: Array) -> Array:
-    """When the points of the grid are passed: between them ds/dt grows evenly."""
+    """The times at which the points of the grid are passed: between them ds/dt grows evenly."""
     speeds = np.sqrt(x)
     t = np.zeros(len(s))
     np.cumsum(2.0 * np.diff(s) / (speeds[:-1] + speeds[1:]), out=t[1:])

@@ -159,7 +159,8 @@ def compiled(kernel: Kernel[Scalar], size: int) -> np.ufunc:
 
 
 def greatest_excess(limited: Limited, x: Array) -> float:
-    """How much of its limit is reached at most, squared if it is a velocity, with these x at the points of the grid."""
+    """The largest part of its limit that is reached, squared if it is a velocity, with these x at the points of the
+    grid."""
     forces = compiled(greatest, limited.m.shape[2])(*limited[:3], limited.steps, x[:-1], x[1:])
     squares = compiled(velocity_excess, limited.velocity.shape[2])(limited.velocity, x[:-1], x[1:])
     return max(float(forces.max()), float(squares.max()))

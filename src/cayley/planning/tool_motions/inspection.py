@@ -80,7 +80,8 @@ class Inspection:
 
     @property
     def singular_instants(self) -> tuple[float, ...]:
-        """When [s] the posture is singular, or almost, in time; of a while in which it is, the beginning."""
+        """The instants [s] at which the posture is singular, or almost, in time; of a while in which it is, the
+        beginning."""
         found = [each.time for each in self.minima if each.value <= _SINGULAR * self._largest]
         return tuple(sorted([*found, *[begin for begin, _ in self._whiles]]))
 

@@ -68,7 +68,7 @@ class PlatformTask:
 
     @property
     def arm_places(self) -> Array:
-        """Where in q, and in qd, the arm's joints are."""
+        """The places of the arm's joints in q, and in qd."""
         return np.array([self.tree.q_slices[self.tree.joint_number(name)].start for name in self.arm_joints], dtype=int)
 
     @cached_property

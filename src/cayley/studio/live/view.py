@@ -238,7 +238,7 @@ class View:
         return given
 
     def _beside(self) -> Array:
-        """To the right of the robots that are there."""
+        """A place to the right of the robots that are there."""
         placement = np.eye(4)
         if self.robots:
             last = self.robots[-1]

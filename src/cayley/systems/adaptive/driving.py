@@ -56,7 +56,7 @@ class Held:
         return np.array(self._looks)[np.minimum(self._until(t), len(self._looks) - 1)]
 
     def _until(self, t: Array | float) -> Scalar:
-        """How many looks there are until a time, itself included."""
+        """The number of looks until a time, itself included."""
         return np.floor((t - self._start) / self._period + 1e-9).astype(int) + 1
 
 

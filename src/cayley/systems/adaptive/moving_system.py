@@ -137,7 +137,7 @@ class Look:
 
     @cached_property
     def guards(self) -> Array:
-        """Of all transitions, in their order."""
+        """The guards of all transitions, in their order."""
         return self.moving._called(_guards(self.moving.system), self.t, self.x)
 
     @cached_property
@@ -162,7 +162,7 @@ def _constrained(system: System) -> Kernel:
 
 
 def _rubs(system: System) -> int:
-    """How many velocities may be held, if any of them has dry friction; 0 if none has."""
+    """The number of velocities that may be held, if any of them has dry friction; 0 if none has."""
     return sum(len(part.names) for part in system.holds) if any(part.friction.any() for part in system.holds) else 0
 
 

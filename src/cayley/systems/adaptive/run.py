@@ -197,7 +197,7 @@ class AdaptiveRun:
         return True
 
     def _instants(self, what: Watched, sign: int | None, times: Array, values: Array, dense: Scalar) -> list[float]:
-        """When a number changes its sign in the step."""
+        """The instants at which a number changes its sign in the step."""
         def value(t: float) -> float:
             return what.value(Look(self.moving, t, dense(t)))
 

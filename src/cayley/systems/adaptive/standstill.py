@@ -87,12 +87,12 @@ class Standstill:
         return min(self._slack(what, look))
 
     def direction(self, k: int, look: Look) -> float:
-        """Where a held velocity goes when it is let go."""
+        """The direction in which a held velocity goes when it is let go."""
         below, above = self._slack(k, look)
         return 1.0 if below < above else -1.0
 
     def _slack(self, k: int, look: Look) -> tuple[float, float]:
-        """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
+        """The amount by which the reaction of a held velocity may still change; negative if it is beyond a bound."""
         return float(look.reaction[k] - self._lower[k]), float(self._upper[k] - look.reaction[k])
 
     def cleaned(self, x: Array) -> Array:
@@ -205,7 +205,7 @@ class Standstill:
         return np.linalg.solve(np.linalg.cholesky(N.T @ M @ N), N.T)
 
     def central(self, t: float, x: Array, reaction: Array) -> Array:
-        """Of the reactions (n) that do the same as those given, the ones that are farthest from their bounds."""
+        """The reactions (n), of those that do the same as the given ones, that are farthest from their bounds."""
         if not self.tied:
             return reaction
         G = self._roots(t, x)[:, self.held]
@@ -227,7 +227,8 @@ class Standstill:
         return central
 
     def _going(self, t: float, x: Array, a: Array) -> Array:
-        """How the velocities (n) at rest go, with the accelerations `a` if none is held: 0 for those that are held."""
+        """The directions of the velocities (n) at rest, with the accelerations `a` if none is held: 0 for those that
+        are held."""
         G = self._roots(t, x)
         going = np.ones(len(a))
         from scipy.optimize import lsq_linear

@@ -32,7 +32,8 @@ from cayley.systems.layout import Layout, State
 
 
 class Nodes(NamedTuple):
-    """Where a method looks in units of the step, and the weights of what it finds, for each node and for the end."""
+    """The times at which a method looks in units of the step, and the weights of what it finds, for each node and for
+    the end."""
 
     c: tuple[float, ...]
     a: tuple[tuple[float, ...], ...]

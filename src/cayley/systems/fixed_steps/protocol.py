@@ -20,7 +20,7 @@ from cayley.systems.system import System
 
 
 class Point(NamedTuple):
-    """Where a trajectory is: the state, the `work` [J] that was put in, and the `defect`, the largest last correction
+    """A point of a trajectory: the state, the `work` [J] that was put in, and the `defect`, the largest last correction
     that an iterated method had to make. As a vector: (blocks, modes, work, defect)."""
 
     x: State

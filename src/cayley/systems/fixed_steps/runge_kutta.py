@@ -67,7 +67,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
 
 
 def _constrained(flow: Flow, arrived: Array, point: Point, later: Scalar) -> Array:
-    """Where a stage or the step ends, on the constraints: so that what is evaluated there is not far from them."""
+    """The end of a stage or the step, on the constraints: so that what is evaluated there is not far from them."""
     layout = flow.layout
     x = flow.constrained(layout.projected(layout.state_with(arrived[:-1], point.x)), later)
     return joined([layout.vector(x, modes=False), arrived[-1:]])

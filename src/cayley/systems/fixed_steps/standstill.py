@@ -130,7 +130,7 @@ def _at_stops(part: FrictionAndStops, x: State) -> tuple[_Sides, list[tuple[Stop
 
 
 def _going(part: FrictionAndStops, x: State) -> Array:
-    """How the velocities go in a step that starts at a state."""
+    """The directions of the velocities in a step that starts at a state."""
     v = as_vector(x[part.velocity])
     rubs = part.friction > 0
     if not part.stops:

@@ -43,13 +43,13 @@ class RolloutDerivatives:
 
     @property
     def names(self) -> list[str]:
-        """All that can be differentiated by."""
+        """The names of the variables to differentiate by."""
         known = [*self._layout.blocks, *self.rollout.inputs, *self.rollout.parameters]
         return [name for name in known if name not in self._hidden]
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of one trajectory; what changes has an axis of steps besides."""
+        """The shapes for one trajectory; what changes has an axis of steps besides."""
         blocks = {name: block.shape for name, block in self._layout.blocks.items()}
         return {**blocks, **dict.fromkeys(self._layout.modes, ()), **self.rollout.inputs, **self.rollout.parameters}
 
@@ -118,7 +118,7 @@ class RolloutDerivatives:
 
     @cached_property
     def places(self) -> dict[str, slice]:
-        """Where the blocks are in a point, and the work that was put in."""
+        """The places of the blocks in a point, and of the work that was put in."""
         return self._layout.places | {WORK: slice(self._layout.size, self._layout.size + 1)}
 
     def seeds(self, recorded: RecordedRun, weights: Mapping[str, ArrayLike]) -> Array:
@@ -223,7 +223,7 @@ class RolloutDerivatives:
                 for name in self._layout.blocks}
 
     def _columns(self, array: Array, ends: Sequence[int], by: Sequence[str]) -> dict[str, Array]:
-        """Of an array (..., columns) those that belong to each of `by`, (..., *by)."""
+        """The columns of an array (..., columns) that belong to each of `by`, (..., *by)."""
         parts = np.split(array, ends[:-1], axis=-1)
         return {n: part.reshape((*part.shape[:-1], *self.shapes[n])) for n, part in zip(by, parts, strict=True)}
 

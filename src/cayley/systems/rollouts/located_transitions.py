@@ -97,7 +97,7 @@ STORM, UNLOCATED = 1.0, 2.0  # what `trouble` may be
 
 
 class Search(NamedTuple):
-    """Where a trajectory is in its step."""
+    """The place of a trajectory in its step."""
 
     turn: Scalar  # 0 or 1: that of the last step that is made; the present one has the other
     since: Scalar  # the time in the step that is done
@@ -117,7 +117,7 @@ _NUMBERS = len(Search._fields)
 
 
 class Memory(NamedTuple):
-    """All that is carried from trial to trial; guards (n) are in the order of the transitions."""
+    """The memory that is carried from trial to trial; guards (n) are in the order of the transitions."""
 
     search: Search
     sides: Array
@@ -209,7 +209,7 @@ class Watching:
         return Log(count, watched[..., cut - self.remembered:cut].astype(float), watched[..., cut:].astype(int))
 
     def outcome(self, watched: Array, status: str, message: str) -> tuple[str, str]:
-        """How it ended, if anything went wrong with transitions; otherwise as it is."""
+        """The status and the message of a run, those of transitions if anything went wrong with them."""
         trouble = watched[..., Search._fields.index("trouble")]
         log = self.log(watched)
         stormy = np.argwhere(trouble == STORM)
@@ -264,7 +264,7 @@ class Watching:
         return joined([np.stack(list(memory.search)), memory.sides, memory.at_low, memory.at_high, *logs])
 
     def _interval(self, memory: Memory, g: Array, x: State, given: Mapping[str, Array]) -> Interval:
-        """Where the instant lies, after a trial with the guards `g` at its end."""
+        """The interval of the instant, after a trial with the guards `g` at its end."""
         search = memory.search
         crossed = self.guards.crossed(x, memory.sides, g)
         beyond = reduce(np.logical_or, crossed)

@@ -51,7 +51,7 @@ def _at_samples(run: Run) -> dict[str, Array]:
 
 
 def _outcome(run: Run, points: Array, inputs: Mapping[str, Array]) -> tuple[str, str]:
-    """How it ended: a word, and a sentence. Who does not ask is warned where there are no numbers."""
+    """The outcome: a word, and a sentence. Who does not ask is warned where there are no numbers."""
     rollout = run.rollout
     end = points[..., -1, :]
     if not np.isfinite(end).all():  # what is no number stays none: the last state tells

@@ -55,12 +55,13 @@ class CutSteps:
 
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of what `crossings` takes."""
+        """The shapes of the arguments of `crossings`."""
         return {**self._smooth.arguments, LENGTHS: (self._most,), HAPPENED: (self._most,)}
 
     @cached_property
     def crossings(self) -> Kernel:
-        """Of each stretch of a step, how its end moves with its length, and how fast the guard then goes through zero.
+        """The slope of the end of each stretch of a step by its length, and the rate at which the guard then goes
+        through zero.
         """
         results = {"along": (self._most, self._smooth.rollout.size), "rates": (self._most,)}
         return named_kernel(self._crossings_text, self.shapes, results, f"{self._system.name} crossings")
@@ -112,7 +113,7 @@ class CutSteps:
         return [given[name] for name in self._smooth.step.inputs]
 
     def _late(self, flow: Flow, u: Record, x: State, k: int) -> Scalar:
-        """By how much later than `flow` says the guard of a stretch is zero; its value is nought, or nearly."""
+        """The delay after `flow` at which the guard of a stretch is zero; its value is nought, or nearly."""
         guards = [transition.guard(flow.t, x, u, flow.p) for transition in self._system.transitions]
         own = u[HAPPENED][k] >= 0.0
         if k:  # at once with what was before
@@ -186,7 +187,7 @@ class TransitionDerivatives:
 
     @property
     def _slots(self) -> int:
-        """How many transitions of a step are known: all, if at each instant but one only one happens."""
+        """The number of known transitions of a step: all, if at each instant but one only one happens."""
         return self._watching.instants + len(self._watching.guards)
 
     def _cuts(self, run: Run) -> dict[str, Array]:
@@ -229,7 +230,8 @@ class TransitionDerivatives:
         return {LENGTHS: lengths[..., :most], HAPPENED: np.where(there, numbers, -1.0)[..., :most]}
 
     def _rates(self, run: Run, first: int, last: int, points: Array, cuts: dict[str, Array]) -> dict[str, Array]:
-        """How ends move with lengths, and how fast guards go through zero, at the steps in which anything happens."""
+        """The slopes of ends by lengths, and the rates at which guards go through zero, at the steps in which anything
+        happens."""
         most = cuts[LENGTHS].shape[-1]
         some = np.asarray((cuts[HAPPENED] >= 0).any(-1))
         along, rates = np.zeros((*some.shape, most, points.shape[-1])), np.zeros((*some.shape, most))

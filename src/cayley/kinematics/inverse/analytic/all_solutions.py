@@ -47,7 +47,7 @@ class AllSolutions:
 
     @property
     def count(self) -> Array:
-        """How many solutions there are (...), those outside the limits included."""
+        """The number of solutions (...), those outside the limits included."""
         return np.count_nonzero(self.found, axis=-1)
 
     @property
@@ -64,7 +64,7 @@ class AllSolutions:
         return self.q[self.within_limits]
 
     def with_turns(self, number: int) -> Array:
-        """All that differ from a solution for one pose by whole turns and are within the limits, (k, nq); endless
+        """The solutions that differ from one for one pose by whole turns and are within the limits, (k, nq); endless
         joints stay."""
         self._one_pose()
         if not 0 <= number < self.count:

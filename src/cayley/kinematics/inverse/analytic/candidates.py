@@ -239,7 +239,7 @@ def check_target(target: ArrayLike) -> Array:
 
 
 def rotation_defect(target: Array) -> Scalar:
-    """How far the rotations of poses (..., 4, 4) are from orthonormal (...)."""
+    """The distance of the rotations of poses (..., 4, 4) from orthonormal ones (...)."""
     R = target[..., :3, :3]
     return np.abs(np.swapaxes(R, -2, -1) @ R - np.eye(3)).max(axis=(-2, -1))
 

@@ -171,7 +171,7 @@ def _placed(arm: DHArm, c: Array, moving: Array) -> tuple[Any, Any, Any]:
 
 
 def _centre_off(arm: DHArm, c: Array, moving: Array) -> tuple[Array, Array]:
-    """How far the wrist centre is from c (3), and its Jacobian (3, 3)."""
+    """The distance of the wrist centre from c (3), and its Jacobian (3, 3)."""
     axes = [Pose(np.eye(3), np.zeros(3))]
     for i, x in enumerate(moving):
         axes.append(axes[-1].then(arm.row(i, x)))

@@ -104,9 +104,9 @@ def close(arm: DHArm, target: Array, candidates: Sequence[Candidate], rows: int)
 
 def _told_apart(arm: DHArm, candidates: Sequence[Candidate], closed: list[int], q: Array,
                 rows: int) -> tuple[list[Candidate], list[int]]:
-    """Where a straight continuum crosses another, as an aligned wrist does where the arm is free, its members are on
-    the other at the crossing only: the other is shown at other values. So it is where a candidate can not move at all.
-    """
+    """Solutions told apart: where a straight continuum crosses another, as an aligned wrist does where the arm is free,
+    its members are on the other at the crossing only: the other is shown at other values. So it is where a candidate
+    can not move at all."""
     told = list(candidates)
     crossed: list[int] = []
     for i in closed:
@@ -302,8 +302,8 @@ _CLOSING_STEPS = 2
 
 @dataclass(frozen=True, eq=False)
 class VerifiedSolutions:
-    """Of poses (k): configurations (k, m, n), NaN where there are fewer, residuals (k, m), branches (k, m), and the
-    poses that were done by themselves."""
+    """The verified solutions of poses (k): configurations (k, m, n), NaN where there are fewer, residuals (k, m),
+    branches (k, m), and the poses that were done by themselves."""
 
     q: Array
     residuals: Array
@@ -379,7 +379,7 @@ def _names(sample: list[Candidate]) -> Array:
 
 
 def _numbered(names: Array, kept: Array) -> Array:
-    """Where the signs do not tell all branches apart, the sheets are counted."""
+    """The branches by number: where the signs do not tell all branches apart, the sheets are counted."""
     before = np.zeros(names.shape, dtype=int)
     for i in range(1, names.shape[1]):
         for k in range(i):
