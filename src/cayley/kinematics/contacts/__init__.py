@@ -1,1 +1,1 @@
-"""Where shapes touch: contact points of a mechanism as a text, one module for each kind of pairs."""
+"""Contact points of the shapes of a mechanism, as a text, one module for each kind of pairs."""
