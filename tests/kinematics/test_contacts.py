@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import cayley as cy
-from cayley.geometry.contact_shapes import ConvexHull, Cylinder
+from cayley.geometry.contact_shapes import ConvexHull, Cylinder, HeightField
 from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.kinematics import contact_layout, contact_points, contact_points_kernel
 from cayley.kinematics.contacts.spot import axes_about
@@ -337,3 +337,101 @@ def test_edges_that_cross_touch_in_one_point():
     assert found.gap[0, 0] == pytest.approx(-0.01, abs=1e-12) and (found.gap[0, 1:] > 100).all()
     np.testing.assert_allclose(found.position[0, 0], [0.1, 0.0, 0.1 * np.sqrt(2) - 0.005], atol=1e-12)
     np.testing.assert_allclose(found.axes[0, 0, 2], [0, 0, 1], atol=1e-12)
+
+
+def on_field(field, shape, poses):
+    arm = free(1).with_contacts(field, shapes={"b0": shape})
+    return contact_points_kernel(arm.tree)(np.stack([q_of(p) for p in poses]))
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_height_field_that_is_a_slope_is_a_half_space(kind):
+    rng = np.random.default_rng(12)
+    x, y = np.meshgrid(np.linspace(-5, 5, 11), np.linspace(-4, 4, 9), indexing="ij")
+    place = pose(rng)
+    tilted = HeightField(0.3 * x - 0.2 * y + 0.1, (10.0, 8.0), place)
+    n = np.array([-0.3, 0.2, 1.0]) / np.linalg.norm([-0.3, 0.2, 1.0])
+    slope = np.eye(4)
+    slope[:3, :3] = axes_about(n).T
+    slope[2, 3] = 0.1
+    shape = SHAPES[kind](rng)
+    poses = [pose(rng) for _ in range(20)]
+    found, expected = on_field(tilted, shape, poses), on_field(place @ slope, shape, poses)
+    if kind in ("sphere", "capsule"):
+        np.testing.assert_allclose(found.gap, expected.gap, atol=1e-12)
+        np.testing.assert_allclose(found.position, expected.position, atol=1e-12)
+    else:  # corners that are lowest along the normal of the field, not of the slope
+        assert (found.gap.min(axis=1) >= expected.gap.min(axis=1) - 1e-4).all()
+    normals = np.broadcast_to(place[:3, :3] @ n, found.position.shape)
+    np.testing.assert_allclose(found.axes[..., 2, :], normals, atol=1e-9)
+
+
+def test_balls_on_a_curved_field_against_a_search_of_the_nearest_point():
+    rng = np.random.default_rng(13)
+    grid = np.linspace(-1, 1, 81)
+    x, y = np.meshgrid(grid, grid, indexing="ij")
+    field = HeightField(0.2 * np.sin(2 * x) * np.cos(3 * y), (2.0, 2.0))
+    fine = np.linspace(-1, 1, 1601)
+    X, Y = np.meshgrid(fine, fine, indexing="ij")
+    from scipy.interpolate import RegularGridInterpolator
+    Z = RegularGridInterpolator((grid, grid), field.heights)(np.stack([X, Y], axis=-1))
+    centers = np.stack([rng.uniform(-0.6, 0.6, 10), rng.uniform(-0.6, 0.6, 10), rng.uniform(0.3, 0.35, 10)], axis=1)
+    for center in centers:
+        p = np.eye(4)
+        p[:3, 3] = center
+        found = on_field(field, Sphere(0.1), [p])
+        nearest = np.sqrt((X - center[0])**2 + (Y - center[1])**2 + (Z - center[2])**2).min() - 0.1
+        assert found.gap[0, 0] == pytest.approx(nearest, abs=2e-4)
+    far = np.eye(4)
+    far[:3, 3] = [9.0, 0.0, 1.0]  # beyond the rim it goes on level
+    edge = 0.2 * np.sin(2.0) * 1.0
+    assert on_field(field, Sphere(0.1), [far]).gap[0, 0] == pytest.approx(0.9 - edge, abs=1e-12)
+
+
+def test_corners_on_a_field_are_above_the_bilinear_surface():
+    heights = np.array([[0.0, 0.1, 0.0], [0.2, 0.0, -0.1]])
+    field = HeightField(heights, (1.0, 2.0))
+    p = np.eye(4)
+    p[:3, 3] = [0.2, 0.5, 0.3]
+    found = on_field(field, Box([0.2, 0.2, 0.2]), [p])
+    for gap, position, axes in zip(found.gap[0], found.position[0], found.axes[0], strict=True):
+        corner = position + 0.5 * gap * axes[2]
+        s, t = corner[0] + 0.5, corner[1]  # in the cell between y = 0 and 1
+        surface = (1 - s) * ((1 - t) * 0.1 + t * 0.0) + s * ((1 - t) * 0.0 - t * 0.1)
+        assert gap == pytest.approx((corner[2] - surface) * axes[2, 2], abs=1e-12)
+
+
+@pytest.mark.parametrize("rounded", ["cylinder", "hull"])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_any_convex_shapes_against_coal(kind, rounded):
+    rng = np.random.default_rng(14)
+    one, other = SHAPES[kind](rng), SHAPES[rounded](rng)
+    poses = [(pose(rng, 0.1), pose(rng, 0.2)) for _ in range(150)]
+    found = touching(one, other, poses)
+    expected = coal_distances(one, other, poses)
+    gaps = found.gap.min(axis=1)
+    outside, deep = expected > 1e-3, expected < -2e-3
+    assert outside.sum() > 30 and deep.sum() > 10 and np.isfinite(found.position).all()
+    assert (gaps >= expected - 1e-8)[outside].all()
+    # edges are rounded by a margin of 1 mm where neither is round: a sharp one recedes by more
+    np.testing.assert_allclose(gaps[outside], expected[outside], atol=1e-8 if kind in ("sphere", "capsule") else 5e-3)
+    assert (gaps[deep] < -1e-3).all()
+    check_geometry(found, poses, one, other)
+
+
+def test_flat_faces_of_any_shapes_touch_where_they_are():
+    there = np.eye(4)
+    there[:3, 3] = [0.02, 0.01, 0.15 - 1e-6]
+    can, block, brick = Cylinder(0.05, [0, 0, -0.05], [0, 0, 0.05]), Box([0.3, 0.3, 0.2]), Box([0.1, 0.1, 0.1])
+    hull = ConvexHull(surface(brick))
+    on_block = touching(block, can, [(np.eye(4), there)])
+    assert (abs(on_block.gap[0] + 1e-6) < 1e-9).sum() == 3  # three points of the rim
+    on_block = touching(block, hull, [(np.eye(4), there)])
+    assert (abs(on_block.gap[0] + 1e-6) < 1e-9).sum() == 5
+    assert len(set(map(tuple, on_block.position[0, :5].round(6)))) == 4
+    there[2, 3] = 0.1 - 1e-6
+    for one, other in ((can, can), (can, hull), (hull, hull)):
+        found = touching(one, other, [(np.eye(4), there)])
+        assert found.gap[0, 0] == pytest.approx(-1e-6, abs=1e-9)
+        np.testing.assert_allclose(found.axes[0, 0, 2], [0, 0, 1], atol=1e-6)
+        assert found.position[0, 0, 2] == pytest.approx(0.05 - 5e-7, abs=1e-9)

@@ -68,6 +68,21 @@ class ConvexHull:
         """The shape as seen from a frame in which its own has this pose (4, 4)."""
         return replace(self, points=self.points @ pose[:3, :3].T + pose[:3, 3])
 
+    @property
+    def depth(self) -> float:
+        """How deep [m] the middle of the vertices is below the nearest face."""
+        return float(-(self._faces()[:, :3] @ self.points.mean(axis=0) + self._faces()[:, 3]).max())
+
+    def shrunk(self, margin: float) -> ConvexHull:
+        """The hull with all its faces moved inwards by a margin [m], less than its depth."""
+        from scipy.spatial import HalfspaceIntersection
+        inner = HalfspaceIntersection(self._faces() + np.array([0.0, 0.0, 0.0, margin]), self.points.mean(axis=0))
+        return ConvexHull(inner.intersections)
+
+    def _faces(self) -> Array:
+        from scipy.spatial import ConvexHull as QuickHull
+        return np.unique(QuickHull(self.points).equations.round(12), axis=0)
+
 
 @dataclass(frozen=True, eq=False)
 class HalfSpace:

@@ -13,12 +13,14 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
-from cayley.geometry.contact_shapes import HalfSpace
+from cayley.geometry.contact_shapes import ConvexHull, Cylinder, HalfSpace, HeightField
 from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.ball_and_box import box_and_capsule, box_and_sphere
 from cayley.kinematics.contacts.boxes import boxes
+from cayley.kinematics.contacts.convex import box_and_corners, convex_shapes
 from cayley.kinematics.contacts.half_space import on_half_space
+from cayley.kinematics.contacts.height_field import on_height_field
 from cayley.kinematics.contacts.lowest_points import LOWEST
 from cayley.kinematics.contacts.round_shapes import capsules, sphere_and_capsule, spheres
 from cayley.kinematics.contacts.spot import Spot
@@ -41,12 +43,17 @@ class PairText(NamedTuple):
 
 TEXTS: dict[tuple[type, type], PairText] = {
     **{(HalfSpace, kind): PairText(lowest.size, on_half_space) for kind, lowest in LOWEST.items()},
+    **{(HeightField, kind): PairText(lowest.size, on_height_field) for kind, lowest in LOWEST.items()},
     (Box, Sphere): PairText(1, box_and_sphere),
     (Box, Capsule): PairText(3, box_and_capsule),
     (Box, Box): PairText(4, boxes),
     (Sphere, Sphere): PairText(1, spheres),
     (Sphere, Capsule): PairText(1, sphere_and_capsule),
     (Capsule, Capsule): PairText(1, capsules),
+    (Box, Cylinder): PairText(5, box_and_corners),
+    (Box, ConvexHull): PairText(6, box_and_corners),
+    **{(kind, rounded): PairText(1, convex_shapes) for rounded in (Cylinder, ConvexHull)
+       for kind in (Sphere, Capsule, Cylinder, ConvexHull)},
 }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cayley.geometry.contact_shapes import ConvexHull, ConvexKind, HalfSpace
+from cayley.geometry.contact_shapes import ConvexKind, HalfSpace
 from cayley.geometry.pose import Pose
-from cayley.kinematics.contacts.lowest_points import LOWEST
+from cayley.kinematics.contacts.lowest_points import LOWEST, ball_radius
 from cayley.kinematics.contacts.spot import Spot
 
 
@@ -12,10 +12,9 @@ def on_half_space(ground: HalfSpace, shape: ConvexKind, pose: Pose, other: Pose)
     """The contact points of a shape on a half-space: its lowest points, against a plane whose axes they all have."""
     plane = pose.then(Pose.of(ground.pose))
     up = plane.R[:, 2]
-    lowest = LOWEST[type(shape)]
-    radius = shape.radius if lowest.is_round and not isinstance(shape, ConvexHull) else 0.0
+    radius = ball_radius(shape)
     spots = []
-    for point in lowest.points(shape, other, up):
+    for point in LOWEST[type(shape)].points(shape, other, up):
         height = up @ (point - plane.p)
         spots.append(Spot(height - radius, point - 0.5 * (height + radius) * up, plane.R.T))
     return spots

@@ -11,7 +11,7 @@ from cayley.compiler.solving.lookup import lookup
 from cayley.compiler.solving.loops import repeat
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.geometry.contact_shapes import ConvexHull, Cylinder
+from cayley.geometry.contact_shapes import ConvexHull, ConvexKind, Cylinder
 from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.spot import axes_about
@@ -23,12 +23,16 @@ _SIDE = 0.1  # and those for the other four
 
 
 class Lowest(NamedTuple):
-    """The `size` of a kind of shapes, how many points it has; the text `points(shape, pose, up)` of their places (3) in
-    the root's frame, and whether they are centres of balls of the shape's radius."""
+    """The `size` of a kind of shapes, how many points it has, and the text `points(shape, pose, up)` of their places
+    (3) in the root's frame."""
 
     size: int
     points: Callable[[Any, Pose, Array], list[Array]]
-    is_round: bool = False
+
+
+def ball_radius(shape: ConvexKind) -> float:
+    """The radius [m] of the balls about the points of a shape, zero where they are corners."""
+    return shape.radius if isinstance(shape, Sphere | Capsule) else 0.0
 
 
 def of_sphere(shape: Sphere, pose: Pose, up: Array) -> list[Array]:
@@ -110,5 +114,5 @@ class Search(NamedTuple):
 
 
 LOWEST: dict[type, Lowest] = {
-    Sphere: Lowest(1, of_sphere, is_round=True), Capsule: Lowest(2, of_capsule, is_round=True), Box: Lowest(4, of_box),
+    Sphere: Lowest(1, of_sphere), Capsule: Lowest(2, of_capsule), Box: Lowest(4, of_box),
     Cylinder: Lowest(4, of_cylinder), ConvexHull: Lowest(5, of_hull)}
