@@ -32,10 +32,16 @@ def test_figures_of_other_benchmarks_change_it(tools, monkeypatch, tmp_path):
     assert tools["front_page"].with_figures(changed) == changed
 
 
-def test_every_figure_of_a_gpu_says_that_there_are_no_contacts():
-    paragraphs = re.split(r"\n\s*\n", README)
+@pytest.mark.parametrize("page", ["README.md", "docs/start/researcher.md"])
+def test_every_figure_of_a_gpu_says_that_there_are_no_contacts(page):
+    paragraphs = re.split(r"\n\s*\n", (ROOT / page).read_text(encoding="utf-8"))
     of_a_gpu = [text for text in paragraphs if re.search(r"\bH200\b", text)]
     assert of_a_gpu and all("without contacts" in text for text in of_a_gpu)
+
+
+def test_no_other_page_has_figures_of_a_gpu():
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if re.search(r"\bH200\b", page.read_text(encoding="utf-8"))]
+    assert [page.name for page in pages] == ["researcher.md"]
 
 
 def test_its_first_screen_has_one_command_to_install_and_says_what_is_not_there():

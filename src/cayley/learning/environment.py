@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.backends import backend_named
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, shown
 from cayley.learning.draws import uniform
 from cayley.learning.trials import Start, Trials, is_whole
 from cayley.systems.system import System
@@ -39,6 +40,10 @@ class Environment(VectorEnv[Array, Array, Array]):
     lane whose state is no longer finite ends as well, with the reward 0, its last observation, and True in
     `info["not_finite"]`. `autoreset`: "next step", "same step" or "disabled", as in Gymnasium.
 
+    `device`: a GPU that computes the episodes, `jax.devices("gpu")[0]` or `torch.device("cuda")`, with arrays of that
+    library, or "cuda", with CuPy's. Observations and rewards are float32 there, and stay there. Which episodes are over
+    is told in arrays of NumPy.
+
     With `reset(seed=7)` lane k has the seed 7 + k; `reset(options={"reset_mask": mask})` restarts some lanes.
 
     >>> import cayley as cy
@@ -60,9 +65,12 @@ class Environment(VectorEnv[Array, Array, Array]):
     def __init__(self, system: System, lanes: int, *, action: str, low: ArrayLike, high: ArrayLike, step: float,
                  horizon: int, start: Start, draws: int, observe: Text, reward: Text, failed: Text | None = None,
                  inputs: Mapping[str, ArrayLike] | None = None, method: str | None = None, substeps: int = 1,
-                 autoreset: str = "next step", threads: int = 1) -> None:
+                 autoreset: str = "next step", threads: int = 1, device: object = None) -> None:
+        backend = _backend_of(device)
         self.trials = Trials(system, start, draws, action, observe, reward, failed, step, substeps, method, threads,
-                             inputs or {})
+                             inputs or {}, backend)
+        self._device = device
+        self._backend = backend_named(backend)
         if not (is_whole(lanes, 1) and is_whole(horizon, 1)):
             raise SignatureError(f"there are one lane and one action or more, not {lanes!r} and {horizon!r}")
         if autoreset not in _AUTORESET:
@@ -90,7 +98,7 @@ class Environment(VectorEnv[Array, Array, Array]):
         self._episodes = np.zeros(lanes, np.uint64)
         self._age = np.zeros(lanes, int)
         self._over = np.ones(lanes, bool)
-        self._seen = np.zeros((lanes, self.trials.seen_size))
+        self._seen = self._array(np.zeros((lanes, self.trials.seen_size)))
 
     def reset(self, *, seed: int | Sequence[int] | None = None,
               options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
@@ -118,13 +126,14 @@ class Environment(VectorEnv[Array, Array, Array]):
                                  "the others go on")
         after = self.trials.advanced(self.x, action, self.parameters)
         seen, reward, failed = self.trials.judged(after, action, self.parameters)
-        fine = np.isfinite(after).all(-1) & np.isfinite(seen).all(-1) & np.isfinite(reward)
-        self.x = np.where(fine[:, None], after, self.x)
-        self._seen = np.where(fine[:, None], seen, self._seen)
+        whole = np.isfinite(after).all(-1) & np.isfinite(seen).all(-1) & np.isfinite(reward)
+        self.x = self._array(np.where(whole[:, None], after, self.x))
+        self._seen = self._array(np.where(whole[:, None], seen, self._seen))
+        fine, failed = self._backend.here(whole), self._backend.here(failed)
         self._age += 1
         if anew.any():
             self._begin(anew)
-        reward = np.where(fine & ~anew, reward, 0.0)
+        reward = self._rewards(np.where(self._array(fine & ~anew), reward, 0.0))
         terminated = (failed | ~fine) & ~anew
         truncated = (self._age >= self.horizon) & ~terminated & ~anew
         self._over = terminated | truncated
@@ -138,21 +147,30 @@ class Environment(VectorEnv[Array, Array, Array]):
     def _begin(self, mask: Array) -> None:
         assert self._seeds is not None
         x, own = self.trials.begun(uniform(self._seeds[mask], self._episodes[mask], self.trials.draws))
-        self.x[mask] = x
+        lanes = self._array(np.flatnonzero(mask))
+        self.x[lanes] = x
         for name, values in own.items():
-            self.parameters[name][mask] = values
+            self.parameters[name][lanes] = values
         self._episodes[mask] += np.uint64(1)
         self._age[mask] = 0
         self._over[mask] = False
         still = np.zeros((len(x), *self._shape))
         seen, _, _ = self.trials.judged(x, still, own)
-        self._seen[mask] = seen
+        self._seen[lanes] = seen
+
+    def _array(self, values: ArrayLike) -> Array:
+        """An array where the episodes are computed."""
+        return self._backend.array(values, "actions")
 
     def _observations(self) -> Array:
-        return self._seen.astype(np.float32)
+        return self._backend.as_given(self._seen.astype(np.float32), self._device)
+
+    def _rewards(self, values: Array) -> Array:
+        return values if self._device is None else self._backend.as_given(
+            self._array(values).astype(np.float32), self._device)
 
     def _given_actions(self, actions: ArrayLike) -> Array:
-        given = np.asarray(actions)
+        given = self._array(actions)
         if given.dtype.kind not in "fiu":
             raise SignatureError(f"actions must be real numbers, not {given.dtype}")
         given = given.astype(float)
@@ -160,7 +178,8 @@ class Environment(VectorEnv[Array, Array, Array]):
             raise SignatureError(f"actions must have the shape {(self.num_envs, *self._low.shape)}, not {given.shape}")
         if np.isnan(given).any():
             raise SignatureError(f"the action of lane {np.argwhere(np.isnan(given))[0][0]} is not a number")
-        return np.clip(given, self._low, self._high).reshape(self.num_envs, *self._shape)
+        bounds = map(self._array, (self._low, self._high))
+        return self._array(np.clip(given, *bounds)).reshape(self.num_envs, *self._shape)
 
     def _given_seeds(self, seed: int | Sequence[int] | None) -> Array:
         if seed is None:
@@ -174,3 +193,14 @@ class Environment(VectorEnv[Array, Array, Array]):
         if seeds.shape != (self.num_envs,):
             raise SignatureError(f"{self.num_envs} lanes have as many seeds, not {seeds.shape}")
         return seeds.astype(np.uint64)
+
+
+def _backend_of(device: object) -> str:
+    """The backend that computes on a device, the names of which differ between libraries."""
+    if device is None:
+        return "llvm"
+    kind = device if isinstance(device, str) else getattr(device, "type", getattr(device, "platform", None))
+    if kind not in ("cuda", "gpu"):
+        raise SignatureError(f'the device of episodes must be a GPU, "cuda", torch.device("cuda") or '
+                             f'jax.devices("gpu")[0], or None, which is this processor, not {shown(device)}')
+    return "cuda"

@@ -20,6 +20,7 @@ from cayley.systems.layout import Record, State, mode_number
 from cayley.systems.rollouts.rollout import Rollout
 from cayley.systems.system import System
 from cayley.systems.text_kernels import dependence, text_kernel
+from cayley.systems.trajectory import Trajectory
 
 Start = Callable[[Array], Mapping[str, ArrayLike]]
 
@@ -40,6 +41,7 @@ class Trials(HoldsFunctions):
     method: str | None = None
     threads: int = 1
     inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
+    backend: str = "llvm"
 
     def __post_init__(self) -> None:
         system = self.system
@@ -117,9 +119,13 @@ class Trials(HoldsFunctions):
 
         return kernel(f"({self.draws})->{','.join(map(spell, shapes))}", name="begin", inputs=["u"])(text)
 
+    def _made(self, one: Kernel) -> Callable[..., Any]:
+        """A kernel by the backend of the episodes."""
+        return one if self.backend == "llvm" else one.on(self.backend)
+
     def begun(self, u: Array) -> tuple[Array, dict[str, Array]]:
         """States (..., size) and own parameters of episodes with these random numbers (..., draws)."""
-        found = self.begin(u)
+        found = self._made(self.begin)(u)
         x, *values = found if self.own else (found,)
         return x, dict(zip(self.own, values, strict=True))
 
@@ -130,18 +136,25 @@ class Trials(HoldsFunctions):
                             step=self.step / self.substeps, steps=self.substeps, every=self.substeps,
                             inputs={**self.inputs, self.action: action}, parameters=parameters, threads=self.threads,
                             progress=False)
-        return run.vectors[..., -1, :]
+        return run.vectors[..., -1, :] if isinstance(run, Trajectory) else run.points[..., -1, :-2]
 
     @cached_property
     def _rollout(self) -> Rollout:
-        return self.system.rollout(method=self.method, parameters=self.own)
+        made = self.system.rollout(method=self.method, parameters=self.own)
+        return made if self.backend == "llvm" else made.on(self.backend)
 
     @cached_property
     def seen_size(self) -> int:
         """The size of an observation."""
-        state = self.system.layout.state(self.begun(np.full(self.draws, 0.5))[0])
-        u = self.system.input_record({name: np.zeros(port.shape)[()] for name, port in self.system.ports.items()})
-        shape = np.shape(self.observe(0.0, state, u, self.system.parameter_record({})))
+        shapes = []
+
+        def seen(*given: Any) -> dict[str, Array]:  # noqa: ANN401 (t, x, u, p)
+            value = self.observe(*given)
+            shapes.append(np.shape(value))
+            return {"observe": value}
+
+        dependence(self.system, seen)
+        shape = shapes[0]
         if len(shape) != 1:
             raise SignatureError(f"`observe` returned the shape {shape}: an observation is a vector (m), as np.stack "
                                  "makes of numbers")
@@ -161,7 +174,7 @@ class Trials(HoldsFunctions):
         inputs = [action if name == self.action else np.asarray(self.inputs.get(name, port.default), float)
                   for name, port in self.system.ports.items()]
         values = [parameters.get(name, value) for name, value in self.system.parameters.items()]
-        seen, reward, failed = self.judge(0.0, x, *inputs, *values)
+        seen, reward, failed = self._made(self.judge)(0.0, x, *inputs, *values)
         return seen, reward, failed == 1.0
 
 
