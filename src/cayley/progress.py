@@ -83,6 +83,7 @@ class PatientBar:
     def __init__(self, title: str, total: float, *, shown: bool = True) -> None:
         self._title = title
         self._total = total
+        self._most = 0.0
         self._shown = shown
         self._started = time.monotonic()
         self._bar: Progress | None = None
@@ -100,6 +101,11 @@ class PatientBar:
                 self._task = self._bar.add_task(escaped(self._title), total=self._total)
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=amount)
+
+    def left(self, amount: float) -> None:
+        """As `reached`, told by what is still to be done; where that becomes more again, the bar waits."""
+        self._most = max(self._most, self._total - amount)
+        self.reached(self._most)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:

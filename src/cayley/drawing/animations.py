@@ -22,6 +22,7 @@ from cayley.errors import ConventionError, ModelError, UnsupportedError, shown
 from cayley.extras import optional_imports
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
+from cayley.progress import PatientBar
 
 with optional_imports():
     import matplotlib.pyplot as plt
@@ -110,15 +111,17 @@ def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequen
         box = _kept_still(ax, view(room))
         label = ax.figure.text(0.02, 1 - (box[3] - 8) / ax.figure.bbox.height, "", fontsize=9, color=INK)
         fixed = set(ax.get_children())
-        for k, (time, figure) in enumerate(zip(times, figures, strict=True)):
-            draw_figures([figure], worn[k], frames=frames, labels=False, ground=ground and view.flat, trail=False,
-                         ax=ax)
-            if trail:
-                _draw_ways(ax, view, tree, followed, origins, k)
-            label.set_text(f"{time:.2f} s")
-            yield _image(ax, box)
-            for artist in set(ax.get_children()) - fixed:
-                artist.remove()
+        with PatientBar(f"{tree.name}, pictures", len(figures)) as bar:
+            for k, (time, figure) in enumerate(zip(times, figures, strict=True)):
+                draw_figures([figure], worn[k], frames=frames, labels=False, ground=ground and view.flat, trail=False,
+                             ax=ax)
+                if trail:
+                    _draw_ways(ax, view, tree, followed, origins, k)
+                label.set_text(f"{time:.2f} s")
+                yield _image(ax, box)
+                for artist in set(ax.get_children()) - fixed:
+                    artist.remove()
+                bar.reached(k + 1)
     finally:
         plt.close(ax.figure)
 

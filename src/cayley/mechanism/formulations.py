@@ -34,7 +34,7 @@ class Formulations(Room):
     """Published formulations of the kinematics and dynamics of a mechanism, the parts of its equations, and counts."""
 
     def compare_inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                                 methods: Iterable[str] | None = None, progress: bool = False) -> Comparison:
+                                 methods: Iterable[str] | None = None, progress: bool = True) -> Comparison:
         """Every published method on the same states: forces, spread, operations, time. Prints as a table.
 
         >>> cy.load("s1_f2").formulations.compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0],

@@ -11,6 +11,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.progress import PatientBar
 from cayley.shapes.kinds import Kind
 from cayley.shapes.surface import Levels, Surface
 from cayley.showing import brief
@@ -89,12 +90,14 @@ class Shapes:
         found = []
         missing = list(self.missing)
         bare = set(self.bare)
-        for shape in self.shapes:
-            try:
-                found.append((shape, shape.surface))
-            except ModelError as why:
-                missing.append(f"{shape.body}: {why}")
-                bare.add(shape.body)
+        with PatientBar("reading shapes", len(self.shapes)) as bar:
+            for number, shape in enumerate(self.shapes, start=1):
+                try:
+                    found.append((shape, shape.surface))
+                except ModelError as why:
+                    missing.append(f"{shape.body}: {why}")
+                    bare.add(shape.body)
+                bar.reached(number)
         shares = _shares([surface for _, surface in found], most)
         simple = [(shape, _level(shape.levels, share)) for (shape, _), share in zip(found, shares, strict=True)]
         return Surfaces(tuple(simple), tuple(dict.fromkeys(missing)), frozenset(bare))

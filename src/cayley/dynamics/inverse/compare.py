@@ -104,7 +104,7 @@ def _words(row: MethodRow) -> tuple[str, ...]:
 
 
 def compare_inverse_dynamics(compute: InverseDynamics, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                             methods: Iterable[str] | None = None, progress: bool = False,
+                             methods: Iterable[str] | None = None, progress: bool = True,
                              states: int = 2048) -> Comparison:
     """All methods, or some, on one state or a batch of states (..., nq), (..., nv), (..., nv).
 

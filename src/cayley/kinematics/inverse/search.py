@@ -23,6 +23,7 @@ from cayley.kinematics.inverse.goal import Goal, TaskError, named_kernel
 from cayley.model.configuration_space import moving_joints
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
+from cayley.progress import PatientBar
 
 UNROLLED = 5  # iterations of one call: a call costs as much as some iterations of a few searches
 DAMPING = 0.05
@@ -222,8 +223,13 @@ class GoalSearch:
 
 def search(s: PoseSearch, targets: Array) -> Found:
     """The best that all attempts find for each of the targets (n, 4, 4)."""
+    with PatientBar("inverse kinematics", len(targets)) as bar:
+        return _searched(s, targets, bar)
+
+
+def _searched(s: PoseSearch, targets: Array, bar: PatientBar) -> Found:
     done = _width(s, len(targets), 0, _FIRST_LANES)
-    found = _attempts(s, targets, s.starts(np.arange(len(targets)), 0, done), 0)
+    found = _attempts(s, targets, s.starts(np.arange(len(targets)), 0, done), 0, bar)
     open_ones = found.state != SOLVED
     if not np.count_nonzero(open_ones):
         return found
@@ -231,13 +237,14 @@ def search(s: PoseSearch, targets: Array) -> Found:
     waiting = waiting[~s.hopeless(targets[waiting])]
     while waiting.size and done < s.total:
         width = _width(s, len(waiting), done, _LATER_LANES)
-        again = _attempts(s, targets[waiting], s.starts(waiting, done, width), done)
+        again = _attempts(s, targets[waiting], s.starts(waiting, done, width), done, bar)
         better = (again.state == SOLVED) | (_residual(s, again.q, targets[waiting]) < _residual(
             s, found.q[waiting], targets[waiting]))
         for old, new in zip(found, again, strict=True):
             old[waiting[better]] = new[better]
         waiting = waiting[again.state != SOLVED]
         done = done + width
+        bar.left(waiting.size)
     rows = np.flatnonzero(found.state != SOLVED)
     if rows.size:  # searches end when they slow down, before they are at rest
         found.q[rows] = settled(s, found.q[rows], targets[rows], _SETTLING_CALLS)
@@ -272,11 +279,11 @@ def _residual(s: PoseSearch, q: Array, targets: Array) -> Array:
     return np.fmin(s.errors(q, targets)[2], np.inf)  # what is not a number is the worst
 
 
-def _attempts(s: PoseSearch, targets: Array, q: Array, first: int) -> Found:
+def _attempts(s: PoseSearch, targets: Array, q: Array, first: int, bar: PatientBar) -> Found:
     """The best of some attempts for each target, from configurations (n, width, nq)."""
     n, width, size = q.shape
     if width == 1:
-        q, memory = _apart(s, q[:, 0], targets)
+        q, memory = _apart(s, q[:, 0], targets, bar)
         return Found(q, np.full(n, first), memory[:, 2], memory[:, 3])
     aims = targets.repeat(width, axis=0)
     q, memory, states = _together(s, q.reshape(n * width, size), aims, width)
@@ -318,7 +325,7 @@ def _first_solved(states: list[float], width: int) -> list[int]:
     return [group.index(SOLVED) if SOLVED in group else -1 for group in groups]
 
 
-def _apart(s: PoseSearch, q: Array, targets: Array) -> tuple[Array, Array]:
+def _apart(s: PoseSearch, q: Array, targets: Array, bar: PatientBar) -> tuple[Array, Array]:
     """One search a target, until all have ended; those that have ended make room for the others."""
     ended_q = np.array(q)
     ended_memory = _FRESH.repeat(len(q), axis=0)
@@ -330,6 +337,7 @@ def _apart(s: PoseSearch, q: Array, targets: Array) -> tuple[Array, Array]:
         count = np.count_nonzero(running)
         if count == 0:
             break
+        bar.left(int(count))
         if count < _CROWDED * len(rows):
             ended_q[rows] = q
             ended_memory[rows] = memory
