@@ -435,3 +435,33 @@ def test_flat_faces_of_any_shapes_touch_where_they_are():
         assert found.gap[0, 0] == pytest.approx(-1e-6, abs=1e-9)
         np.testing.assert_allclose(found.axes[0, 0, 2], [0, 0, 1], atol=1e-6)
         assert found.position[0, 0, 2] == pytest.approx(0.05 - 5e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("other", SHAPES)
+@pytest.mark.parametrize("kind", SHAPES)
+def test_no_pose_gives_nan_neither_in_values_nor_in_derivatives(kind, other):
+    rng = np.random.default_rng(15)
+    centered = {"sphere": Sphere(0.1), "capsule": Capsule(0.1, [0, 0, -0.1], [0, 0, 0.1]), "box": Box([0.2, 0.2, 0.2]),
+                "cylinder": Cylinder(0.1, [0, 0, -0.1], [0, 0, 0.1]), "hull": ConvexHull(surface(Box([0.2, 0.2, 0.2])))}
+    arm = free(2).with_contacts(shapes={"b0": centered[kind], "b1": centered[other]})
+    turns = [np.eye(3), *[Rotation.from_euler(axis, angle, degrees=True).as_matrix()
+                          for axis, angle in (("z", 90), ("y", 90), ("x", 45))]]
+    offsets = [np.zeros(3), *0.1 * np.eye(3), *0.2 * np.eye(3), np.full(3, 0.1), np.full(3, 0.2),
+               1e-9 * rng.normal(size=3)]
+    poses = []
+    for turn in turns:
+        for offset in offsets:
+            p = np.eye(4)
+            p[:3, :3], p[:3, 3] = turn, offset
+            poses.append(np.concatenate([q_of(np.eye(4)), q_of(p)]))
+    found = contact_points_kernel(arm.tree)(np.stack(poses))
+    assert all(np.isfinite(each).all() for each in found)
+    R = found.axes
+    np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), atol=1e-9)
+
+    @cy.kernel("(14)->()")
+    def near(q):
+        points = contact_points(arm.tree, q)
+        return sum(np.minimum(gap, 1.0) for gap in points.gap) + sum(points.position.ravel())
+
+    assert np.isfinite(near.jacobian("q")(np.stack(poses))).all()

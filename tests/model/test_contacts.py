@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import GeometryError, ModelError
+from cayley.errors import GeometryError, ModelError, UnsupportedError
 from cayley.geometry.contact_shapes import MOST_VERTICES, ConvexHull, HalfSpace
 from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.kinematics import contact_layout, contact_points
@@ -107,6 +107,15 @@ def test_reduced_attached_and_renamed_mechanisms_touch_where_they_did():
     both = chain(2).attached(arm, at="world", pose=raised, prefix="b ")
     ground = [pair.first for pair in both.tree.contacts if pair.first.name == "b ground"]
     assert ground and ground[0].body == "world" and ground[0].shape.pose[2, 3] == 0.5
+
+
+@pytest.mark.parametrize("ending", ["toml", "urdf"])
+def test_files_hold_no_contacts_and_saving_says_so(tmp_path, ending):
+    arm = chain().with_contacts(points={"foot": 0.02})
+    with pytest.raises(UnsupportedError, match="files hold no contacts, and chain has 1: leave them out"):
+        arm.save(tmp_path / f"arm.{ending}")
+    arm.save(tmp_path / f"arm.{ending}", leave_out=True)
+    assert cy.load(tmp_path / f"arm.{ending}").nq == arm.nq
 
 
 @pytest.mark.parametrize(("change", "words"), [

@@ -70,7 +70,7 @@ class ConvexHull:
 
     @property
     def depth(self) -> float:
-        """How deep [m] the middle of the vertices is below the nearest face."""
+        """Depth [m] of the middle of the vertices below the nearest face."""
         return float(-(self._faces()[:, :3] @ self.points.mean(axis=0) + self._faces()[:, 3]).max())
 
     def shrunk(self, margin: float) -> ConvexHull:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from cayley.compiler.typing import ArrayLike
-from cayley.errors import UnreachableError
+from cayley.errors import UnreachableError, UnsupportedError
 from cayley.mechanism import functions
 from cayley.mechanism.rooms import Rooms
 from cayley.model.formats import format_to_write
@@ -48,12 +48,15 @@ class Output(Rooms):
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
         """Write a .toml, .urdf or .xml (MJCF) file. Features that URDF or MJCF lack raise an error, or, with
         `leave_out`, become a comment in the file. The file has the drives as data: call `including` again after
-        loading.
+        loading. Files hold no contacts.
 
         >>> cy.load("planar2r").save("arm.stl")
         Traceback (most recent call last):
         cayley.errors.UnsupportedError: a mechanism is written as .urdf, .xml, .mjcf or .toml, not as '.stl'
         """
+        if self.tree.contacts and not leave_out:
+            raise UnsupportedError(f"files hold no contacts, and {self.name} has {len(self.tree.contacts)}: leave them "
+                                   "out, save(path, leave_out=True), and call `with_contacts` again after loading")
         text = format_to_write(path).write(self.tree.without_motors(), leave_out=leave_out)
         Path(path).write_text(text, encoding="utf-8")
 

@@ -19,10 +19,9 @@ from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.ball_and_box import box_and_capsule, box_and_sphere
 from cayley.kinematics.contacts.boxes import boxes
 from cayley.kinematics.contacts.convex import box_and_corners, convex_shapes
-from cayley.kinematics.contacts.half_space import on_half_space
-from cayley.kinematics.contacts.height_field import on_height_field
+from cayley.kinematics.contacts.grounds import on_half_space, on_height_field
 from cayley.kinematics.contacts.lowest_points import LOWEST
-from cayley.kinematics.contacts.round_shapes import capsules, sphere_and_capsule, spheres
+from cayley.kinematics.contacts.round_shapes import round_shapes
 from cayley.kinematics.contacts.spot import Spot
 from cayley.kinematics.forward import body_poses
 from cayley.kinematics.frame_kernels import sized_kernel
@@ -47,9 +46,7 @@ TEXTS: dict[tuple[type, type], PairText] = {
     (Box, Sphere): PairText(1, box_and_sphere),
     (Box, Capsule): PairText(3, box_and_capsule),
     (Box, Box): PairText(4, boxes),
-    (Sphere, Sphere): PairText(1, spheres),
-    (Sphere, Capsule): PairText(1, sphere_and_capsule),
-    (Capsule, Capsule): PairText(1, capsules),
+    **{(kind, other): PairText(1, round_shapes) for kind in (Sphere, Capsule) for other in (Sphere, Capsule)},
     (Box, Cylinder): PairText(5, box_and_corners),
     (Box, ConvexHull): PairText(6, box_and_corners),
     **{(kind, rounded): PairText(1, convex_shapes) for rounded in (Cylinder, ConvexHull)

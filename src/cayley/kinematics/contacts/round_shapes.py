@@ -9,33 +9,15 @@ from cayley.geometry.convex_shapes import Capsule, Sphere
 from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.spot import Spot, between_balls, direction_of
 
-_UP = np.array([0.0, 0.0, 1.0])
-_SMALL = 1e-30  # [m^2], of a segment without length
 _PARALLEL = 1e-10  # the square of the sine below which axes count as parallel, about
 
 
-def spheres(first: Sphere, second: Sphere, pose: Pose, other: Pose) -> list[Spot]:
-    """The contact point of two spheres, with a vertical normal where their centres are one."""
-    return [between_balls(pose.R @ first.center + pose.p, other.R @ second.center + other.p,
-                          (first.radius, second.radius), _UP)]
-
-
-def sphere_and_capsule(first: Sphere, second: Capsule, pose: Pose, other: Pose) -> list[Spot]:
-    """The contact point of a sphere and of the ball of a capsule that is nearest to it."""
-    center = pose.R @ first.center + pose.p
-    start, way = _axis(second, other)
-    nearest = start + _clipped((way @ (center - start)) / _square(second)) * way
-    return [between_balls(center, nearest, (first.radius, second.radius), _UP)]
-
-
-def capsules(first: Capsule, second: Capsule, pose: Pose, other: Pose) -> list[Spot]:
-    """The contact point of two capsules where their axes are nearest: of parallel ones in the middle of what they have
-    side by side, and where axes cross across both.
+def round_shapes(first: Sphere | Capsule, second: Sphere | Capsule, pose: Pose, other: Pose) -> list[Spot]:
+    """The contact point of two spheres or capsules where their axes are nearest: of parallel ones in the middle of what
+    they have side by side, where axes cross across both, and where centres are one with a vertical normal.
 
     Source: Ericson, Real-time collision detection (2005), 5.1.9, with a choice for parallel axes that is continuous."""
-    start, d = _axis(first, pose)
-    there, e = _axis(second, other)
-    a, c = _square(first), _square(second)
+    (start, d, a), (there, e, c) = _axis(first, pose), _axis(second, other)
     r = start - there
     b, dr, er = d @ e, d @ r, e @ r
     ends = [_clipped(-dr / a), _clipped((b - dr) / a)]  # of the second, seen on the first
@@ -43,18 +25,15 @@ def capsules(first: Capsule, second: Capsule, pose: Pose, other: Pose) -> list[S
     s = _clipped((b * er - dr * c + 0.5 * (ends[0] + ends[1]) * blur) / (a * c - b * b + blur))
     t = _clipped((b * s + er) / c)
     s = _clipped((b * t - dr) / a)
-    across = direction_of(np.cross(d, e), _UP)[1]
+    across = direction_of(np.cross(d, e), np.array([0.0, 0.0, 1.0]))[1]
     return [between_balls(start + s * d, there + t * e, (first.radius, second.radius), across)]
 
 
-def _axis(shape: Capsule, pose: Pose) -> tuple[Array, Array]:
-    """The start of a capsule's axis and the way to its end, in the root's frame."""
-    return pose.R @ shape.start + pose.p, pose.R @ (shape.end - shape.start)
-
-
-def _square(shape: Capsule) -> float:
-    way = shape.end - shape.start
-    return float(way @ way) + _SMALL
+def _axis(shape: Sphere | Capsule, pose: Pose) -> tuple[Array, Array, float]:
+    """The start of an axis and the way to its end, in the root's frame, and its squared length, one if it has none."""
+    start, end = (shape.center, shape.center) if isinstance(shape, Sphere) else (shape.start, shape.end)
+    way = end - start
+    return pose.R @ start + pose.p, pose.R @ way, float(way @ way) or 1.0
 
 
 def _clipped(x: Scalar) -> Scalar:

@@ -1,7 +1,8 @@
-"""Shapes on a height field: the lowest points of each, against the bilinear surface and its own normal.
+"""Shapes on a half-space or a height field: the lowest points of each, against a plane with axes of its own, or against
+the bilinear surface and its normals.
 
-Balls touch where the surface is nearest to their centres. Of a box, cylinder or hull the corners touch: what sticks out
-of the field within a face is not seen."""
+On a height field balls touch where the surface is nearest to their centres. Of a box, cylinder or hull the corners
+touch: what sticks out of the field within a face is not seen."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 from cayley.compiler.solving.lookup import lookup
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.geometry.contact_shapes import ConvexKind, HeightField
+from cayley.geometry.contact_shapes import ConvexKind, HalfSpace, HeightField
 from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.lowest_points import LOWEST, ball_radius
 from cayley.kinematics.contacts.spot import Spot, axes_about, direction_of
@@ -26,6 +27,17 @@ class Tangent(NamedTuple):
     height: Scalar
     along: Scalar
     beside: Scalar
+
+
+def on_half_space(ground: HalfSpace, shape: ConvexKind, pose: Pose, other: Pose) -> list[Spot]:
+    """The contact points of a shape on a half-space."""
+    plane = pose.then(Pose.of(ground.pose))
+    up = plane.R[:, 2]
+    radius = ball_radius(shape)
+    points = LOWEST[type(shape)].points(shape, other, up)
+    heights = [up @ (point - plane.p) for point in points]
+    return [Spot(height - radius, point - 0.5 * (height + radius) * up, plane.R.T)
+            for point, height in zip(points, heights, strict=True)]
 
 
 def on_height_field(ground: HeightField, shape: ConvexKind, pose: Pose, other: Pose) -> list[Spot]:
