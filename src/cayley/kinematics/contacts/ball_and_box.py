@@ -11,6 +11,8 @@ from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.spot import Spot, axes_about, direction_of
 
+_LEVEL = 1e-9  # times the squared length of a segment: a slope so small is none, whatever rounding says
+
 
 def ball_in_box(half: Array, center: Array, radius: float, box: Pose) -> Spot:
     """The contact point of a box with half edges (3) and of a ball about a point (3) in the root's frame. A centre
@@ -59,9 +61,10 @@ def nearest_to_box(half: Array, start: Array, way: Array) -> Scalar:
                for k in range(3) for side in (-1.0, 1.0)]
     low, low_slope, high, high_slope = 0.0, slope(0.0), 1.0, slope(1.0)
     at_start, at_end = low_slope, high_slope
+    level = _LEVEL * (way @ way)
     for t in corners:
         here = slope(t)
-        is_low, is_high = (here <= 0.0) & (t >= low), (here >= 0.0) & (t <= high)
+        is_low, is_high = (here <= level) & (t >= low), (here >= -level) & (t <= high)
         low, low_slope = where(is_low, t, low), where(is_low, here, low_slope)
         high, high_slope = where(is_high, t, high), where(is_high, here, high_slope)
     rise = high_slope - low_slope
