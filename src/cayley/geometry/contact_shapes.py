@@ -103,7 +103,8 @@ class HalfSpace:
 class HeightField:
     """All below a surface over a rectangle of a size (2) [m] along x and y, in the middle of a pose (4, 4).
     `heights` (n, m) [m] are at equal steps along x (first index) and y (second); between them the surface is bilinear,
-    and beyond the rectangle it goes on as at its rim.
+    and beyond the rectangle it goes on as at its rim. Of an image with values from 0 to 1 and one channel it is
+    `HeightField(height * matplotlib.image.imread(path), size)`.
 
     >>> HeightField([[0.0, 0.0], [0.1, 0.1]], size=(1.0, 1.0)).steps
     array([1., 1.])

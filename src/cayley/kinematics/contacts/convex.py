@@ -64,12 +64,14 @@ def convex_shapes(first: ConvexKind, second: ConvexKind, pose: Pose, other: Pose
     """The contact point of two convex shapes where they are nearest."""
     one, two = core_of(first, second), core_of(second, first)
     found = nearest_points(one, two, pose, other)
-    between = direction_of(other.R @ two.middle + other.p - pose.R @ one.middle - pose.p, np.array([0.0, 0.0, 1.0]))[1]
+    middles = pose.R @ one.middle + pose.p, other.R @ two.middle + other.p
+    between = direction_of(middles[1] - middles[0], np.array([0.0, 0.0, 1.0]))[1]
     apart, normal = direction_of(found.nearest, between)
     is_deep = found.least <= 0.0
     gap = where(is_deep, 0.0, apart) - (one.radius + two.radius)
     n = where(is_deep, between, normal)
-    return [Spot(gap, found.weights @ found.ours + (one.radius + 0.5 * gap) * n, axes_about(n))]
+    position = found.weights @ found.ours + (one.radius + 0.5 * gap) * n
+    return [Spot(gap, where(is_deep, 0.5 * (middles[0] + middles[1]), position), axes_about(n))]
 
 
 def box_and_corners(first: Box, second: Cylinder | ConvexHull, pose: Pose, other: Pose) -> list[Spot]:

@@ -6,8 +6,6 @@ touch: what sticks out of the field within a face is not seen."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cayley.compiler.solving.lookup import lookup
@@ -19,14 +17,6 @@ from cayley.kinematics.contacts.lowest_points import LOWEST, ball_radius
 from cayley.kinematics.contacts.spot import Spot, axes_about, direction_of
 
 _PROJECTIONS = 4
-
-
-class Tangent(NamedTuple):
-    """A height and its slopes along x and y."""
-
-    height: Scalar
-    along: Scalar
-    beside: Scalar
 
 
 def on_half_space(ground: HalfSpace, shape: ConvexKind, pose: Pose, other: Pose) -> list[Spot]:
@@ -54,9 +44,9 @@ def on_height_field(ground: HeightField, shape: ConvexKind, pose: Pose, other: P
 
 def above(ground: HeightField, point: Array) -> tuple[Scalar, Array]:
     """The distance of a point (3) of the field's frame from the tangent plane below it, and the normal (3) of that."""
-    at = surface(ground, point[0], point[1])
-    size = np.sqrt(1.0 + at.along * at.along + at.beside * at.beside)
-    return (point[2] - at.height) / size, np.stack([-at.along / size, -at.beside / size, 1.0 / size])
+    height, slope = surface(ground, point[0], point[1])
+    size = np.sqrt(1.0 + slope @ slope)
+    return (point[2] - height) / size, np.stack([-slope[0] / size, -slope[1] / size, 1.0 / size])
 
 
 def above_nearest(ground: HeightField, center: Array) -> tuple[Scalar, Array]:
@@ -65,19 +55,18 @@ def above_nearest(ground: HeightField, center: Array) -> tuple[Scalar, Array]:
     x, y, z = center
     foot = before = np.stack([x, y])
     for _ in range(_PROJECTIONS):
-        at = surface(ground, foot[0], foot[1])
-        slope = np.stack([at.along, at.beside])
-        height = (z - at.height - slope @ (center[:2] - foot)) / (1.0 + slope @ slope)
-        foot, before = center[:2] + height * slope, foot
+        height, slope = surface(ground, foot[0], foot[1])
+        rise = (z - height - slope @ (center[:2] - foot)) / (1.0 + slope @ slope)
+        foot, before = center[:2] + rise * slope, foot
     u, v = 0.5 * (foot + before)
-    at = surface(ground, u, v)
-    side = where(z < at.height, -1.0, 1.0)
-    length, normal = direction_of(side * np.stack([x - u, y - v, z - at.height]), np.array([0.0, 0.0, 1.0]))
+    height, _ = surface(ground, u, v)
+    side = where(z < height, -1.0, 1.0)
+    length, normal = direction_of(side * np.stack([x - u, y - v, z - height]), np.array([0.0, 0.0, 1.0]))
     return side * length, normal
 
 
-def surface(ground: HeightField, x: Scalar, y: Scalar) -> Tangent:
-    """Height and slopes of the bilinear surface at a place of the field's frame; level beyond its rim."""
+def surface(ground: HeightField, x: Scalar, y: Scalar) -> tuple[Scalar, Array]:
+    """Height and slopes (2) of the bilinear surface at a place of the field's frame; level beyond its rim."""
     heights = lookup(ground.heights.ravel())
     columns = ground.heights.shape[1]
     cells, shares, steps = [], [], []
@@ -91,5 +80,5 @@ def surface(ground: HeightField, x: Scalar, y: Scalar) -> Tangent:
     first = cells[0] * columns + cells[1]
     a, b, c, d = heights(first), heights(first + 1.0), heights(first + columns), heights(first + columns + 1.0)
     s, t = shares
-    return Tangent((1.0 - s) * ((1.0 - t) * a + t * b) + s * ((1.0 - t) * c + t * d),
-                   ((1.0 - t) * (c - a) + t * (d - b)) * steps[0], ((1.0 - s) * (b - a) + s * (d - c)) * steps[1])
+    return (1.0 - s) * ((1.0 - t) * a + t * b) + s * ((1.0 - t) * c + t * d), np.stack(
+        [((1.0 - t) * (c - a) + t * (d - b)) * steps[0], ((1.0 - s) * (b - a) + s * (d - c)) * steps[1]])

@@ -94,23 +94,13 @@ def farthest(points: Array, ways: Array) -> list[Array]:
     """For each of the directions (m, 3) the one of the points (n, 3), constants, that is farthest in it: a loop."""
     tables = [lookup(column) for column in points.T]
 
-    def step(state: Search, ways: Array) -> Search:
-        heights = ways @ np.stack([table(state.place) for table in tables])
-        further = heights > state.heights
-        best = where(further, state.place, state.best)
-        return Search(state.place + 1.0, np.maximum(heights, state.heights), best)
+    def step(state: tuple[Scalar, Array, Array], ways: Array) -> tuple[Scalar, Array, Array]:
+        place, greatest, best = state
+        heights = ways @ np.stack([table(place) for table in tables])
+        return place + 1.0, np.maximum(heights, greatest), where(heights > greatest, place, best)
 
-    start = Search(1.0, ways @ points[0], np.zeros(len(ways)))
-    best = repeat(step, start, len(points) - 1, ways).best
+    _, _, best = repeat(step, (1.0, ways @ points[0], np.zeros(len(ways))), len(points) - 1, ways)
     return [np.stack([table(place) for table in tables]) for place in best]
-
-
-class Search(NamedTuple):
-    """State of the search among vertices: the next of them, and per direction the greatest height and its vertex."""
-
-    place: Scalar
-    heights: Array
-    best: Array
 
 
 LOWEST: dict[type, Lowest] = {
