@@ -420,7 +420,8 @@ def chain(n: int) -> Any:
         for row in np.stack([*rng.uniform(-0.3, 0.3, (2,
                                                       n)), rng.uniform(-2.0, 2.0, n)], axis=1).tolist()]
     spread = rng.normal(size=(n, 3, 3))
-    inertias = 0.01 * (np.einsum("nij,nkj->nik", spread, spread) + np.eye(3))
+    moments = 0.005 * (np.einsum("nij,nkj->nik", spread, spread) + np.eye(3))  # second moments of mass
+    inertias = np.einsum("nii->n", moments)[:, None, None] * np.eye(3) - moments
     return cy.Mechanism.from_dh(rows, convention="modified", masses=list(rng.uniform(0.5, 2.0, n)),
                                 centers=rng.uniform(-0.1, 0.1, (n, 3)), inertias=inertias)
 

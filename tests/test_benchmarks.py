@@ -73,3 +73,9 @@ def test_a_script_that_fails_does_not_stop_the_others_and_is_named_on_the_page(c
 def test_a_peer_that_disagrees_is_not_timed(copy):
     done = run(copy, "-c", "from timing import agree; agree('Peer', float('nan'), 1e-10)")
     assert "Disagreement: Peer: differs by nan, 1e-10 is allowed, and was not timed" in done.stderr
+
+
+def test_chains_of_any_length_can_be_made(copy):
+    made = "import dynamics; print([dynamics.chain(n).nv for n in (1, 2, 5, 10, 20, 50)])"
+    done = run(copy, "-c", made)
+    assert done.stdout.split("\n")[0] == "[1, 2, 5, 10, 20, 50]", done.stderr

@@ -42,6 +42,8 @@ DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 UNLINKED = re.compile(r"(<pre.*?</pre>|<a\b.*?</a>|<h\d.*?</h\d>)", re.DOTALL)
 CODE = re.compile(r"<code>([a-zA-Z]\w*(?:\.\w+)+)(?:\([^<]*\))?</code>")
+LONG = re.compile(
+    r'(<td><a [^>]*><code>|<span class="md-ellipsis">\s*)((?:\w+[._])+\w+)(?=</code></a></td>|\s*</span>)')
 COLOUR = re.compile(r"</?span\b[^>]*>")
 LISTED = re.compile(r"^- \[([^\]]*)\]\((\S+\.md)\)", re.MULTILINE)
 
@@ -170,7 +172,9 @@ on_page_context = CombinedEvent(_without_colours, _with_colours)
 
 
 def on_post_page(text: str, page: Page, **_: Any) -> str:
-    """The theme would fetch what lets its search work from the disk; the site has its own."""
+    """The theme would fetch what lets its search work from the disk; the site has its own. Long names in indices and in
+    the navigation are broken between their words."""
+    text = LONG.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), text)
     return text.replace(FETCHED, get_relative_url("assets/worker_in_frame.js", page.url))
 
 
