@@ -186,7 +186,7 @@ def test_branches_are_chosen_on_the_page(browser, view):
 def test_a_motion_plays_pauses_and_is_scrubbed(browser, view):
     opened(browser, view)
     there = view.robot.arm.random_configuration(seed=1)
-    view.show(([0.0, 4.0], [np.zeros(6), there]))
+    view.show(([0.0, 60.0], [np.zeros(6), there]))  # so long that it is not played again before it pauses
     motions = panel(view, Motions)
     browser.evaluate("window.arrived = []; window.since = performance.now()")
     until(browser, lambda: motions.time > 2.0)
