@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.control import Selection, digital
+from cayley.errors import SignatureError
 from cayley.model.parts import Limits
 from cayley.systems import Block, System
 from cayley.systems.friction_and_stops import FrictionAndStops, Stop
@@ -318,3 +319,15 @@ def test_a_law_is_a_controller_of_a_simulation_as_a_function_is(period):
         (o.name, o.action) for o in by_system.happened if o.action != "transition" and (period is None or o.t > 0)]
     assert np.abs(by_function.q[-1] - by_system.q[-1]).max() < 1e-8
     assert period is None or np.abs(by_function.tau - by_system.tau)[:-1].max() < 1e-6
+
+
+def test_rollouts_take_the_inputs_of_a_controller_by_name_or_as_parameters_as_simulations_do():
+    roll = smooth_arm().rollout(controller=smooth_arm().control.pid(*GAINS))
+    run = {"step": 1e-2, "steps": 20}
+    by_name = roll(START, np.zeros(2), target=TARGET, **run)
+    as_parameters = roll(START, np.zeros(2), parameters={"target": TARGET}, **run)
+    np.testing.assert_array_equal(by_name.q, as_parameters.q)
+    with pytest.raises(SignatureError, match=r"kp is fixed in it; `cy.connect\(.*rollout\(parameters=\['kp'\]\)`"):
+        roll(START, np.zeros(2), parameters={"target": TARGET, "kp": [1.0, 1.0]}, **run)
+    with pytest.raises(SignatureError, match="takes no input 'targt'"):
+        roll(START, np.zeros(2), parameters={"target": TARGET, "targt": TARGET}, **run)

@@ -52,13 +52,15 @@ class MechanismCalls(SystemCalls):
         in_order = dict(zip((*self.leading, "tau"), state, strict=False))
         twice = [name for name in in_order if name in named]
         missing = [name for name in self.leading if name not in (*in_order, *named)]
+        fixed = [name for name in parameters if name in rollout.system.parameters and name not in rollout.inputs]
         wrong = [*[f"{name} is missing" for name in missing], *[f"{name} is given twice" for name in twice],
-                 *[f"{len(state)} are given"] * (len(state) > 3),
-                 *[f"there is no parameter {name}; `arm.system(parameters=...)` has some" for name in parameters]]
+                 *[f"{len(state)} are given"] * (len(state) > 3), *[
+                     f"the parameter {name} is fixed in it; `cy.connect(arm.system(), controller).rollout(parameters="
+                     f"[{name!r}])` takes it" for name in fixed]]
         if wrong:
             raise SignatureError(f"a rollout of {self.tree.name} takes q, qd and tau in this order, and all else by "
                                  f"name: {wrong[0]}")
-        given = {n: a for n, a in {**in_order, **inputs, **named}.items() if n != "tau" or a is not None}
+        given = {n: a for n, a in {**in_order, **inputs, **parameters, **named}.items() if n != "tau" or a is not None}
         layout = rollout.system.layout
         first = rollout.viewed({n: given.pop(n) for n in layout.columns if n in given})
         if "tau" in given and "tau" not in rollout.inputs:
