@@ -108,7 +108,8 @@ def results_of(found):
 
 
 def loops_of(kernel):
-    return [node.value for node in kernel.program().nodes if node.op == "call" and isinstance(node.value, loop.Loop)]
+    calls = (node.value for node in kernel.program().nodes if node.op == "call")
+    return [called for called in calls if isinstance(called, loop.ProgramLoop)]
 
 
 CASES = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cayley.control.arm_control import ArmControl
     from cayley.control.tasks.contacts import Contact
     from cayley.control.tasks.controller import TaskController
-    from cayley.control.tasks.task import Task
+    from cayley.control.tasks.task import ControlTask
     from cayley.control.tracking import Reference, Weights
     from cayley.planning.timing.limits import DrivenMechanism, MotionLimits
     from cayley.scale.points import Points
@@ -45,9 +45,9 @@ class MotionMethods(Data):
         from cayley.control.arm_control import ArmControl
         return ArmControl(self.tree)
 
-    def tasks(self, tasks: Sequence[Task], *, limits: MotionLimits | None = None, contacts: Sequence[Contact] = (),
-              level: str = "velocity", approach: float = 10.0, period: float | None = None,
-              name: str = "tasks") -> TaskController:
+    def tasks(self, tasks: Sequence[ControlTask], *, limits: MotionLimits | None = None,
+              contacts: Sequence[Contact] = (), level: str = "velocity", approach: float = 10.0,
+              period: float | None = None, name: str = "tasks") -> TaskController:
         """A whole-body controller for several tasks at once, within limits, as a system; see
         docs/motion_and_control/whole_body.md.
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from cayley.compiler.c.c_expressions import WHOLE, CExpression, CStatements, Dialect, function_name
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.graph import Graph, Node, ancestors
-from cayley.compiler.tracing.loop import Loop
+from cayley.compiler.tracing.loop import ProgramLoop
 from cayley.compiler.tracing.loop_body import condition
 from cayley.compiler.tracing.program import Program, Variable, build_unchanged, built
 
 _NEXT = "entry"
 
 
-def loop_function(dialect: Dialect, loop: Loop, prefix: str) -> str:
+def loop_function(dialect: Dialect, loop: ProgramLoop, prefix: str) -> str:
     """The definition: it takes a pointer for each array, and one for all results."""
     turn = in_precision(loop.simplified, "float" if dialect.real == "float" else "double")
     arrays = [f"in{k}" for k in range(len(loop.sizes))]
@@ -44,7 +44,7 @@ def loop_function(dialect: Dialect, loop: Loop, prefix: str) -> str:
     return dialect.with_results(function_name(prefix, loop.key), arrays, [*lines, *stores])
 
 
-def _turn(dialect: Dialect, turn: Program, loop: Loop, state: Sequence[str], texts: Mapping[int, CExpression],
+def _turn(dialect: Dialect, turn: Program, loop: ProgramLoop, state: Sequence[str], texts: Mapping[int, CExpression],
           prefix: str) -> list[str]:
     after, kept = (v.nodes for v in turn.outputs[:2])
     lines: list[str] = []

@@ -17,7 +17,7 @@ from cayley.compiler.operations import BOOLEAN, OPERATIONS, PARTNER
 from cayley.compiler.tracing.calls import Callee, callees, groups
 from cayley.compiler.tracing.composed import program_of
 from cayley.compiler.tracing.graph import Node
-from cayley.compiler.tracing.loop import Loop
+from cayley.compiler.tracing.loop import ProgramLoop
 from cayley.compiler.tracing.program import Program
 
 LONGEST = 80  # characters of an expression
@@ -132,7 +132,7 @@ class Dialect:
         return [*self.helpers(ops, prefix), *[self._function(callee, prefix) for callee in called.values()]]
 
     def _function(self, callee: Callee, prefix: str) -> str:
-        if isinstance(callee, Loop):
+        if isinstance(callee, ProgramLoop):
             from cayley.compiler.c.c_called_loops import loop_function  # which builds upon this module
             return loop_function(self, callee, prefix)
         program = in_precision(callee.simplified, "float" if self.real == "float" else "double")

@@ -14,7 +14,7 @@ from cayley.compiler.derivatives.derivative import forward, reverse
 from cayley.compiler.tracing.calls import Callee
 from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.implied_values import build_marked
-from cayley.compiler.tracing.loop import ARGUMENT, COMPUTED, Loop, Nodes, part
+from cayley.compiler.tracing.loop import ARGUMENT, COMPUTED, Nodes, ProgramLoop, part
 from cayley.compiler.tracing.loop_body import guarded, loop_body
 from cayley.compiler.tracing.program import Program, Variable, rebuild
 
@@ -22,7 +22,7 @@ MOST_KEPT = 4096
 """Numbers in all states that are kept, above which a loop is made a loop of loops."""
 
 
-def tangents(loop: Loop, arguments: Sequence[Node], columns: Sequence[Sequence[Node]]) -> list[Nodes]:
+def tangents(loop: ProgramLoop, arguments: Sequence[Node], columns: Sequence[Sequence[Node]]) -> list[Nodes]:
     """The tangents of the results for each column of tangents of the arguments, all by one loop."""
     count = len(columns)
     state, scanned, constants = loop.split(arguments)
@@ -38,7 +38,7 @@ def tangents(loop: Loop, arguments: Sequence[Node], columns: Sequence[Sequence[N
                          column, lambda _: zero) for c, column in enumerate(columns)]
 
 
-def _forward(loop: Loop, count: int) -> Loop:
+def _forward(loop: ProgramLoop, count: int) -> ProgramLoop:
     """The loop that has so many tangents of the state beside it, and keeps the tangents of what was kept."""
     own = rebuild(loop.body, build_marked)
     state, *entries, constants = [v.nodes for v in own.inputs]
@@ -52,10 +52,10 @@ def _forward(loop: Loop, count: int) -> Loop:
                      [*constants, *chain(*(each[-1] for each in moved))],
                      [*after, *chain(*(each[:len(state)] for each in found))],
                      [*chain(*(each[len(state):] for each in found))], *stop)
-    return Loop(body, loop.turns, backwards=loop.backwards)
+    return ProgramLoop(body, loop.turns, backwards=loop.backwards)
 
 
-def adjoints(loop: Loop, arguments: Sequence[Node], wanted: tuple[bool, ...],
+def adjoints(loop: ProgramLoop, arguments: Sequence[Node], wanted: tuple[bool, ...],
              rows: Sequence[Sequence[Node]]) -> list[Nodes]:
     """The derivatives of weighted sums of the results by the wanted arguments, for rows of weights, all by one loop
     that goes back along the states that another has kept."""
@@ -85,7 +85,7 @@ def _next(nodes: Iterator[Node], count: int) -> Nodes:
     return list(islice(nodes, count))
 
 
-def _weights(loop: Loop, row: Sequence[Node], count: int, zero: Node) -> tuple[Nodes, Nodes, Nodes]:
+def _weights(loop: ProgramLoop, row: Sequence[Node], count: int, zero: Node) -> tuple[Nodes, Nodes, Nodes]:
     """The weights of the state at the end, of what is kept, and of those arguments that are results themselves."""
     computed, arguments = [zero] * loop.stored, [zero] * count
     for place, weight in enumerate(row):
@@ -97,7 +97,7 @@ def _weights(loop: Loop, row: Sequence[Node], count: int, zero: Node) -> tuple[N
     return computed[:len(loop.state)], computed[len(loop.state):], arguments
 
 
-def _backward(loop: Loop, arguments: Sequence[Node], weights: Sequence[tuple[Nodes, Nodes, Nodes]],
+def _backward(loop: ProgramLoop, arguments: Sequence[Node], weights: Sequence[tuple[Nodes, Nodes, Nodes]],
               columns: tuple[tuple[bool, ...], ...], constants: tuple[bool, ...]) -> Nodes:
     """The results of the loop that goes back: for each row of weights the derivatives by the state at the start, for
     each row those by the constants, and for each turn and row those by the entries."""
@@ -110,14 +110,15 @@ def _backward(loop: Loop, arguments: Sequence[Node], weights: Sequence[tuple[Nod
                  *chain(*scanned), *chain(*(kept for _, kept, _ in weights)), *fixed])
 
 
-def _keeping(loop: Loop) -> Loop:
+def _keeping(loop: ProgramLoop) -> ProgramLoop:
     """The loop that keeps the state before each turn."""
     own = guarded(rebuild(loop.body, build_marked))
     state, *entries, constants = [v.nodes for v in own.inputs]
-    return Loop(loop_body(state, entries, constants, own.outputs[0].nodes, state), loop.turns, backwards=loop.backwards)
+    body = loop_body(state, entries, constants, own.outputs[0].nodes, state)
+    return ProgramLoop(body, loop.turns, backwards=loop.backwards)
 
 
-def _back(loop: Loop, count: int, columns: Sequence[Sequence[bool]], asked: Sequence[bool]) -> Loop:
+def _back(loop: ProgramLoop, count: int, columns: Sequence[Sequence[bool]], asked: Sequence[bool]) -> ProgramLoop:
     """The loop that goes back. Its state is, for so many rows, the weights of the state, then the derivatives by
     constants so far; it scans the states, the entries, and the weights of what was kept."""
     own = guarded(rebuild(loop.body, build_marked))
@@ -135,10 +136,10 @@ def _back(loop: Loop, count: int, columns: Sequence[Sequence[bool]], asked: Sequ
                      [*chain(*(each[:start] for each in found)),
                       *[a + b for a, b in zip(chain(*sums), chain(*(each[end:] for each in found)), strict=True)]],
                      [*chain(*(each[start:end] for each in found))])
-    return Loop(body, loop.turns, backwards=not loop.backwards)
+    return ProgramLoop(body, loop.turns, backwards=not loop.backwards)
 
 
-def _nested(loop: Loop) -> Callee:
+def _nested(loop: ProgramLoop) -> Callee:
     """The same results by a loop of n loops of about n turns, and a loop of the turns that are left over."""
     length = isqrt(loop.turns)
     nested = loop.turns // length * length
@@ -161,17 +162,17 @@ def _nested(loop: Loop) -> Callee:
                           (Variable("results", (len(results),), tuple(results)),)))
 
 
-def _loop_of_loops(loop: Loop, length: int) -> Loop:
+def _loop_of_loops(loop: ProgramLoop, length: int) -> ProgramLoop:
     """The loop whose turn is a loop of so many turns."""
     graph = Graph()
     often = [1, *[length for _ in loop.scanned], 1]
     state, *entries, constants = [[graph.input(f"{v.name} {k}") for k in range(turns * len(v.nodes))]
                                   for v, turns in zip(loop.body.inputs, often, strict=True)]
     results = _shorter(loop, length)([*state, *chain(*entries), *constants])
-    return Loop(loop_body(state, entries, constants, results[:len(state)], results[len(state):]),
+    return ProgramLoop(loop_body(state, entries, constants, results[:len(state)], results[len(state):]),
                 loop.turns // length, backwards=loop.backwards)
 
 
-def _shorter(loop: Loop, turns: int) -> Loop:
+def _shorter(loop: ProgramLoop, turns: int) -> ProgramLoop:
     """The loop of so many turns, with all results of its body."""
-    return Loop(loop.body, turns, backwards=loop.backwards)
+    return ProgramLoop(loop.body, turns, backwards=loop.backwards)

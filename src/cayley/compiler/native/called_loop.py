@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cayley.compiler.native.control_flow import AssemblyText
 from cayley.compiler.native.llvm import Core, element_size
 from cayley.compiler.native.vector_assembly import Assembly
-from cayley.compiler.tracing.loop import Loop
+from cayley.compiler.tracing.loop import ProgramLoop
 
 
 class LoopCore:
@@ -19,7 +19,7 @@ class LoopCore:
     parts: Sequence[object] = ((),)
     crossing: Sequence[int] = ()
 
-    def __init__(self, loop: Loop, width: int, precision: str, *, fused: bool, callees: dict[str, Core]) -> None:
+    def __init__(self, loop: ProgramLoop, width: int, precision: str, *, fused: bool, callees: dict[str, Core]) -> None:
         self.loop = loop
         self.width = width
         self.precision = precision

@@ -19,7 +19,7 @@ from cayley.compiler.native.vector_assembly import Assembly, Lanes, Value
 from cayley.compiler.operations import BOOLEAN, CALLS, OPERATIONS, PARTNER
 from cayley.compiler.tracing.calls import Callee
 from cayley.compiler.tracing.graph import Node, ancestors
-from cayley.compiler.tracing.loop import Loop
+from cayley.compiler.tracing.loop import ProgramLoop
 from cayley.compiler.tracing.program import Program
 
 LONGEST_FUNCTION = 8000
@@ -80,7 +80,7 @@ class Core:
         self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
 
     def _callee(self, key: str, callee: Callee) -> Any:  # noqa: ANN401 (a core, or that of a loop)
-        if isinstance(callee, Loop):
+        if isinstance(callee, ProgramLoop):
             from cayley.compiler.native.called_loop import LoopCore  # which builds upon this module
             return LoopCore(callee, self.width, self.precision, fused=self.fused, callees=self.callees)
         return Core(callee.simplified, self.width, self.precision, fused=self.fused, callee=key[:16],

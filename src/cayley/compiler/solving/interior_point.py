@@ -24,7 +24,7 @@ _OF_THE_WAY = 0.99  # to the boundary
 _SHORT = 1e-30
 
 
-class Program(NamedTuple):
+class ConeProgram(NamedTuple):
     """The data. `rows`: the row of G that each side bounds. `cones`: for each, F and g. `regular` is what is added to
     the diagonal of equations, small beside one."""
 
@@ -89,11 +89,11 @@ class Right(NamedTuple):
     cones: Sequence[Array]
 
 
-class Equations:
+class StepEquations:
     """P x + A'y + factor G'z - F'w = right.x, A x = right.y, factor G x - z / weights = right.z, and
     -F x - w / weights = right.cones: factors of what is left when z and w are eliminated."""
 
-    def __init__(self, program: Program, weights: Array, cone_weights: Sequence[Array]) -> None:
+    def __init__(self, program: ConeProgram, weights: Array, cone_weights: Sequence[Array]) -> None:
         self.program = program
         self.weights = weights
         self.cone_weights = cone_weights
@@ -108,9 +108,9 @@ class Equations:
         whole[n:, n:] = -program.regular * np.eye(p)
         self.factors = factored(whole)
 
-    def mapped(self, function: Callable[[Array], Array]) -> Equations:
+    def mapped(self, function: Callable[[Array], Array]) -> StepEquations:
         """The same equations and factors, each number replaced by a function of it."""
-        made = object.__new__(Equations)
+        made = object.__new__(StepEquations)
         own = self.program
         made.program = own._replace(G=function(own.G), factor=function(own.factor),
                                     cones=[(function(F), g) for F, g in own.cones])
@@ -201,7 +201,7 @@ def _shrinking(v: Array, way: Array) -> Scalar:
     return (np.sqrt(across @ across) - along) / size
 
 
-def start(program: Program) -> Place:
+def start(program: ConeProgram) -> Place:
     """The point at which the method begins."""
     n, p, k = len(program.q), len(program.b), len(program.side)
     return Place(np.zeros(n), np.zeros(p), np.ones(k), np.ones(k),
@@ -218,7 +218,7 @@ class Residuals(NamedTuple):
     support: Scalar  # b'y + side'z + g'w
 
 
-def residuals(program: Program, at: Place) -> Residuals:
+def residuals(program: ConeProgram, at: Place) -> Residuals:
     """The residuals at a place."""
     Px = times(program.P, at.x)
     x = Px + at.y @ program.A + program.pulled(at.z) + at.tau * program.q
@@ -233,12 +233,12 @@ def residuals(program: Program, at: Place) -> Residuals:
     return Residuals(right, at.x @ Px / at.tau + cost + support + at.kappa, Px, cost, support)
 
 
-def advanced(program: Program, at: Place) -> Place:
+def advanced(program: ConeProgram, at: Place) -> Place:
     """The place after one step."""
     left = residuals(program, at)
     cones = [Cone(s, z) for s, z in at.cones]
     sizes = [cone.scaled(z) for cone, (_, z) in zip(cones, at.cones, strict=True)]
-    equations = Equations(program, at.z / (at.s + program.regular * at.z),
+    equations = StepEquations(program, at.z / (at.s + program.regular * at.z),
                           [cone.weight(program.regular) for cone in cones])
     fixed = equations.solve(Right(-program.q, program.b, program.side, [g for _, g in program.cones]))
     slope = 2.0 * left.Px / at.tau + program.q

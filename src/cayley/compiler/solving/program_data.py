@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Program
+from cayley.compiler.solving.interior_point import ConeProgram
 from cayley.compiler.solving.linear import chosen
 from cayley.compiler.tracing.graph import Graph, Node
 from cayley.compiler.tracing.symbols import rounding, symbols
@@ -17,7 +17,7 @@ from cayley.errors import SignatureError
 INFINITE = 1e20
 
 
-class Given(NamedTuple):
+class ProgramData(NamedTuple):
     """The arguments as arrays of numbers or symbols, None where one is absent; `cones` are pairs of F and g."""
 
     P: Any
@@ -37,19 +37,19 @@ class Given(NamedTuple):
         return single
 
     @staticmethod
-    def of_named(arrays: Sequence[tuple[str, Array]]) -> Given:
+    def of_named(arrays: Sequence[tuple[str, Array]]) -> ProgramData:
         """The same from names and arrays."""
-        single: dict[str, Any] = {name: array for name, array in arrays if name in Given._fields}
-        several = [array for name, array in arrays if name not in Given._fields]
+        single: dict[str, Any] = {name: array for name, array in arrays if name in ProgramData._fields}
+        several = [array for name, array in arrays if name not in ProgramData._fields]
         cones = tuple(zip(several[::2], several[1::2], strict=True))
-        return Given(None, None)._replace(cones=cones, **single)
+        return ProgramData(None, None)._replace(cones=cones, **single)
 
     def graph(self) -> Graph | None:
         """The graph of the symbols among the data, if there are any."""
         return next((x.graph for array in self.named().values() if array.dtype == object for x in array.flat
                      if isinstance(x, Node)), None)
 
-    def checked(self, name: str) -> Given:
+    def checked(self, name: str) -> ProgramData:
         """The data as arrays whose shapes fit; an error names the first that does not."""
         cones = tuple((_array(name, f"F of cone {k}", F), _array(name, f"g of cone {k}", g))
                       for k, (F, g) in enumerate(_pairs(name, self.cones)))
@@ -131,14 +131,14 @@ def _array(name: str, label: str, value: Any) -> Any:  # noqa: ANN401 (None stay
     return array if array.dtype in (object, np.float32) else array.astype(float)
 
 
-class Layout(NamedTuple):
+class ProgramLayout(NamedTuple):
     """The equations and sides that the rows of G became: those with bounds that are the same are equations after the
     given ones."""
 
     equations: int
     equal_rows: tuple[int, ...]
 
-    def inequalities(self, program: Program, y: Array, z: Array) -> Array:
+    def inequalities(self, program: ConeProgram, y: Array, z: Array) -> Array:
         """The multipliers of the rows of G, positive at an upper bound."""
         found = program.on_rows(program.factor * z)
         for k, row in enumerate(self.equal_rows):
@@ -146,14 +146,14 @@ class Layout(NamedTuple):
         return found
 
 
-    def sides(self, program: Program, start: tuple[Array, ...]) -> tuple[Array, Array, Array, Sequence[int]]:
+    def sides(self, program: ConeProgram, start: tuple[Array, ...]) -> tuple[Array, Array, Array, Sequence[int]]:
         """x and the multipliers of equations and sides, given those of a result, and the rows of the sides."""
         x, y, z = start
         sides = [np.maximum(factor * z[row], 0.0) for factor, row in zip(program.factor, program.rows, strict=True)]
         return x, symbols([*y, *[z[row] for row in self.equal_rows]]), symbols(sides), program.rows
 
 
-def as_program(given: Given, graph: Graph) -> tuple[Program, Layout]:
+def as_program(given: ProgramData, graph: Graph) -> tuple[ConeProgram, ProgramLayout]:
     """The program that the steps solve. A bound that is infinite by its value becomes 0 x <= 1."""
     n = len(given.q)
     A = np.zeros((0, n)) if given.A is None else given.A
@@ -171,13 +171,13 @@ def as_program(given: Given, graph: Graph) -> tuple[Program, Layout]:
     P = np.asarray(given.P, dtype=object)
     P = np.array([[P[i, j] if P[i, j] is P[j, i] else 0.5 * (P[i, j] + P[j, i]) for j in range(n)] for i in range(n)],
                  dtype=object)
-    return Program(
+    return ConeProgram(
         symbols(P), symbols(given.q), symbols(np.concatenate([A, G[list(equal)]])),
         symbols(np.concatenate([b, upper[list(equal)]])), symbols(G), [r for r, _, _ in sides],
         symbols([chosen(f, sign, 0.0) for f, (_, sign, _) in zip(finite, sides, strict=True)]),
         symbols([chosen(f, bound, 1.0) for f, (_, _, bound) in zip(finite, sides, strict=True)]),
         [(symbols(F), symbols(g)) for F, g in given.cones],
-        np.sqrt(rounding(graph.constant(1.0)))), Layout(len(b), equal)
+        np.sqrt(rounding(graph.constant(1.0)))), ProgramLayout(len(b), equal)
 
 
 def _same(lower: Scalar, upper: Scalar) -> bool:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.solving.interior_point import (
-    Equations,
+    ConeProgram,
     Place,
-    Program,
     Residuals,
     Right,
+    StepEquations,
     advanced,
     residuals,
     start,
@@ -31,7 +31,7 @@ _ROUNDS = 5
 _EXACT = 2.0**6  # units of rounding
 
 
-class Turn(NamedTuple):
+class LoopTurn(NamedTuple):
     """The state of the loop: a place, how many steps led there, and whether it is the last one."""
 
     at: Place
@@ -39,17 +39,17 @@ class Turn(NamedTuple):
     has_ended: Scalar
 
 
-def brought_near(program: Program, has_ended: Scalar, iterations: int, tolerance: Scalar) -> tuple[Place, Scalar]:
+def brought_near(program: ConeProgram, has_ended: Scalar, iterations: int, tolerance: Scalar) -> tuple[Place, Scalar]:
     """The point to which at most so many steps from the usual start lead, and how many were taken: none where it
     `has_ended` (0, 1) before, none after it was found solved, infeasible or unbounded, or a step would not have been of
     numbers."""
-    def step(turn: Turn) -> Turn:
+    def step(turn: LoopTurn) -> LoopTurn:
         after = advanced(program, turn.at)
         is_finite = reduce(operator.and_, [abs(x) < np.inf for x in _scalars(after)])
         goes = is_finite & ~_has_ended(program, turn.at, tolerance if program.cones else _DEEPER * tolerance)
-        return Turn(_where(goes, after, turn.at), turn.steps + chosen(goes, 1.0, 0.0), chosen(goes, 0.0, 1.0))
+        return LoopTurn(_where(goes, after, turn.at), turn.steps + chosen(goes, 1.0, 0.0), chosen(goes, 0.0, 1.0))
 
-    found = repeat(step, Turn(start(program), 0.0, has_ended), iterations,
+    found = repeat(step, LoopTurn(start(program), 0.0, has_ended), iterations,
                    until=lambda turn: turn.has_ended != 0.0)
     return found.at, found.steps
 
@@ -64,13 +64,13 @@ def _where(condition: Scalar, new: Place, old: Place) -> Place:
     return Place(*[either(a, b) for a, b in zip(new, old, strict=True)])
 
 
-def _has_ended(program: Program, at: Place, tolerance: Scalar) -> Scalar:
+def _has_ended(program: ConeProgram, at: Place, tolerance: Scalar) -> Scalar:
     left = residuals(program, at)
     return is_solved(program, at, left, tolerance) | is_infeasible(program, at, left, tolerance) | is_unbounded(
         program, at, left, tolerance)
 
 
-def is_solved(program: Program, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
+def is_solved(program: ConeProgram, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
     """True if x / tau is a solution."""
     quadratic = at.x @ left.Px / at.tau
     least = np.minimum(abs(quadratic / 2.0 + left.cost), abs(quadratic / 2.0 + left.support))
@@ -80,12 +80,12 @@ def is_solved(program: Program, at: Place, left: Residuals, tolerance: Scalar) -
             & (largest([np.minimum(a, b) for a, b in zip(at.s, at.z, strict=True)]) <= tolerance * at.tau))
 
 
-def is_infeasible(program: Program, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
+def is_infeasible(program: ConeProgram, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
     """True if the multipliers show that no x meets the constraints."""
     return (left.support < 0.0) & (largest(left.right.x - left.Px - at.tau * program.q) <= tolerance * -left.support)
 
 
-def is_unbounded(program: Program, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
+def is_unbounded(program: ConeProgram, at: Place, left: Residuals, tolerance: Scalar) -> Scalar:
     """True if the costs fall for ever along x."""
     along = [*(left.right.y + at.tau * program.b), *(left.right.z + at.tau * program.side),
              *[e for part, (_, g) in zip(left.right.cones, program.cones, strict=True) for e in part + at.tau * g]]
@@ -119,7 +119,7 @@ class Solution(NamedTuple):
     left: Scalar
 
 
-def measured(program: Program, x: Array, y: Array, z: Array) -> Solution:
+def measured(program: ConeProgram, x: Array, y: Array, z: Array) -> Solution:
     """The point with its distance from a solution: of each side, its distance or its multiplier must be zero, and
     neither less.
     """
@@ -128,7 +128,7 @@ def measured(program: Program, x: Array, y: Array, z: Array) -> Solution:
                                       *[np.minimum(a, b) for a, b in zip(short, z, strict=True)]]))
 
 
-def sharpened(program: Program, near: Solution) -> Solution:
+def sharpened(program: ConeProgram, near: Solution) -> Solution:
     """The best of some solutions, in each of which the sides that seemed to be active before are so exactly
     (Hintermueller, Ito & Kunisch, SIAM J. Optim. 13, 2002)."""
     def turn(now: Solution, best: Solution) -> tuple[Solution, Solution]:
@@ -147,20 +147,20 @@ def sharpened(program: Program, near: Solution) -> Solution:
     return found
 
 
-def is_exact(program: Program, found: Solution) -> Scalar:
+def is_exact(program: ConeProgram, found: Solution) -> Scalar:
     """True if rounding is all that is left."""
     return found.left <= _EXACT * program.regular * program.regular * (1.0 + largest(found.x) + largest(found.z))
 
 
-def with_active(program: Program, found: Solution) -> tuple[list[Scalar], Equations]:
+def with_active(program: ConeProgram, found: Solution) -> tuple[list[Scalar], StepEquations]:
     """The sides that are active in a solution, and the equations that hold them so."""
     active = [z > short for z, short in zip(found.z, program.side - program.across(found.x), strict=True)]
-    return active, Equations(program, _only(active, np.full(len(active), 1.0) / program.regular), [])
+    return active, StepEquations(program, _only(active, np.full(len(active), 1.0) / program.regular), [])
 
 
 def _only(active: Sequence[Scalar], values: Array) -> Array:
     return _symbols([chosen(a, value, 0.0) for a, value in zip(active, values, strict=True)])
 
 
-def _slope(program: Program, x: Array, y: Array, z: Array) -> Array:
+def _slope(program: ConeProgram, x: Array, y: Array, z: Array) -> Array:
     return times(program.P, x) + program.q + y @ program.A + program.pulled(z)

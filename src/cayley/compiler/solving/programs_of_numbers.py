@@ -9,14 +9,14 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.optimum import Optimum
-from cayley.compiler.solving.program_data import INFINITE, Given
+from cayley.compiler.solving.program_data import INFINITE, ProgramData
 from cayley.compiler.solving.quadratic_programs import solved_in_kernel
 from cayley.compiler.typing import Array
 
 _OUTPUTS = ("x", "equalities", "inequalities", "primal_residual", "dual_residual", "gap", "iterations", "status")
 
 
-def solved_as_numbers(name: str, given: Given, start: tuple[Array, ...] | None, iterations: int,
+def solved_as_numbers(name: str, given: ProgramData, start: tuple[Array, ...] | None, iterations: int,
                       tolerance: float) -> Optimum:
     """The solutions of programs whose data are arrays of numbers; leading axes broadcast."""
     given = _simpler(given)
@@ -31,7 +31,7 @@ def solved_as_numbers(name: str, given: Given, start: tuple[Array, ...] | None, 
     return Optimum(**single, cones=tuple(found[len(_OUTPUTS):]))
 
 
-def _simpler(given: Given) -> Given:
+def _simpler(given: ProgramData) -> ProgramData:
     """The program without bounds that are infinite throughout, and without the identity as G."""
     n = given.q.shape[-1]
     lower, upper = [None if bound is None or (abs(bound) >= INFINITE).all() else bound
@@ -55,7 +55,7 @@ def _kernel(name: str, cores: tuple[tuple[str, tuple[int, ...]], ...], near: tup
     results = ",".join([f"({n}),({p}),({m}),(),(),(),(),()", *[f"({k})" for k in cones]])
 
     def text(*arrays: Array) -> Any:  # noqa: ANN401 (a tuple of arrays)
-        given = Given.of_named(list(zip(labels, arrays, strict=False)))
+        given = ProgramData.of_named(list(zip(labels, arrays, strict=False)))
         graph = given.graph()
         assert graph is not None  # the arguments of a text are symbols
         found = solved_in_kernel(given, graph, arrays[len(labels):] or None, iterations, tolerance)

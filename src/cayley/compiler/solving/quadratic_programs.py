@@ -14,10 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Equations, Place, Program, Right, residuals, weight_at_solution
+from cayley.compiler.solving.interior_point import (
+    ConeProgram,
+    Place,
+    Right,
+    StepEquations,
+    residuals,
+    weight_at_solution,
+)
 from cayley.compiler.solving.linear import chosen
 from cayley.compiler.solving.optimum import Optimum, Status
-from cayley.compiler.solving.program_data import Given, as_program
+from cayley.compiler.solving.program_data import ProgramData, as_program
 from cayley.compiler.solving.program_loop import (
     Solution,
     brought_near,
@@ -68,7 +75,7 @@ def quadratic_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b:
     >>> best.words, best.x.round(9), best.inequalities.round(9)
     ('solved', array([1.5, 0.5]), array([0.5]))
     """
-    return _answered("cy.quadratic_program", Given(P, q, A, b, G, lower, upper, ()), start, iterations, tolerance)
+    return _answered("cy.quadratic_program", ProgramData(P, q, A, b, G, lower, upper, ()), start, iterations, tolerance)
 
 
 @explained
@@ -87,10 +94,11 @@ def cone_program(P: ArrayLike, q: ArrayLike, A: ArrayLike | None = None, b: Arra
     >>> cy.cone_program(np.eye(3), -wanted, cones=[(F, np.zeros(3))]).x.round(6)
     array([1.8, 2.4, 6. ])
     """
-    return _answered("cy.cone_program", Given(P, q, A, b, G, lower, upper, tuple(cones)), None, iterations, tolerance)
+    given = ProgramData(P, q, A, b, G, lower, upper, tuple(cones))
+    return _answered("cy.cone_program", given, None, iterations, tolerance)
 
 
-def _answered(name: str, given: Given, start: Start | None, iterations: int, tolerance: float) -> Optimum:
+def _answered(name: str, given: ProgramData, start: Start | None, iterations: int, tolerance: float) -> Optimum:
     if operator.index(iterations) < 1 or not tolerance > 0.0:
         raise SignatureError(f"{name} takes at least one iteration and a tolerance above 0, not "
                              f"iterations={iterations} and tolerance={tolerance}")
@@ -102,7 +110,7 @@ def _answered(name: str, given: Given, start: Start | None, iterations: int, tol
     return solved_in_kernel(given, graph, near, iterations, tolerance)
 
 
-def solved_in_kernel(given: Given, graph: Graph, start: tuple[Array, ...] | None, iterations: int,
+def solved_in_kernel(given: ProgramData, graph: Graph, start: tuple[Array, ...] | None, iterations: int,
                      tolerance: float) -> Optimum:
     """The solution as symbols of a graph, near a start if there is one: x and multipliers of equations and rows."""
     original, layout = as_program(given, graph)
@@ -120,7 +128,7 @@ def solved_in_kernel(given: Given, graph: Graph, start: tuple[Array, ...] | None
     if start is not None:
         found = Solution(*[where(ready != 0.0, a, b) for a, b in zip(warm, found, strict=True)])
     if program.cones:
-        equations = Equations(program, at.z / (at.s + program.regular * at.z),
+        equations = StepEquations(program, at.z / (at.s + program.regular * at.z),
                               [weight_at_solution(s, w, program.regular) for s, w in at.cones])
     else:
         found = sharpened(program, found)
@@ -152,8 +160,8 @@ def solved_in_kernel(given: Given, graph: Graph, start: tuple[Array, ...] | None
         primal, dual, gap, count, status)
 
 
-def _differentiable(original: Program, program: Program, scales: Scales, found: Solution, cones: Sequence[Array],
-                    equations: Equations) -> tuple[Array, Array, Array, list[Array]]:
+def _differentiable(original: ConeProgram, program: ConeProgram, scales: Scales, found: Solution,
+                    cones: Sequence[Array], equations: StepEquations) -> tuple[Array, Array, Array, list[Array]]:
     """The solution in the units given, with the derivatives that the equations of the active bounds give it."""
     rows = scales.rows[list(program.rows)] if len(program.rows) else np.zeros(0)
     back = [scales.x, scales.y / scales.cost, rows / scales.cost,
@@ -193,7 +201,7 @@ def _in_units_of(scales: Scales, given: tuple[Array, Array, Array, Sequence[int]
     return known[0], known[1], known[2]
 
 
-def _measured(program: Program, x: Array, y: Array, z: Array, cones: Sequence[Array],
+def _measured(program: ConeProgram, x: Array, y: Array, z: Array, cones: Sequence[Array],
               tolerance: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """The residuals, and whether all are small beside the largest terms that they are sums of."""
     Px, Ax, across = times(program.P, x), program.A @ x, program.across(x)
@@ -219,14 +227,14 @@ def _length(v: Array) -> Scalar:
     return np.sqrt(v @ v)
 
 
-def _crossed(given: Given) -> Scalar:
+def _crossed(given: ProgramData) -> Scalar:
     """True if a lower bound is above its upper one."""
     if given.lower is None or given.upper is None:
         return False
     return reduce(operator.or_, [a > b for a, b in zip(given.lower, given.upper, strict=True)])
 
 
-def _status(given: Given, program: Program, solved: Scalar, infeasible: Scalar, unbounded: Scalar,
+def _status(given: ProgramData, program: ConeProgram, solved: Scalar, infeasible: Scalar, unbounded: Scalar,
             at: Place) -> Scalar:
     shifted = program.P + program.regular * np.diag([1.0] * len(program.q))
     convex = reduce(operator.and_, [pivot > 0.0 for pivot in factored(shifted).pivots])

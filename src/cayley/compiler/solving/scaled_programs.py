@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.solving.interior_point import Program
+from cayley.compiler.solving.interior_point import ConeProgram
 from cayley.compiler.solving.linear import chosen, is_zero
 from cayley.compiler.typing import Array, Scalar
 
@@ -28,7 +28,7 @@ class Scales(NamedTuple):
     cost: Scalar
 
 
-def scaled(given: Program) -> tuple[Program, Scales]:
+def scaled(given: ConeProgram) -> tuple[ConeProgram, Scales]:
     """The program with rows and columns of about one size, and the scales."""
     n = len(given.q)
     P, A, G, cones = given.P, given.A, given.G, [F for F, _ in given.cones]

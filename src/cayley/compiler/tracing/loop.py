@@ -32,7 +32,7 @@ Source = tuple[str, Any]
 """From where a result is taken: the results that are computed, by place; a number; or an argument, by place."""
 
 
-class Loop(Callee):
+class ProgramLoop(Callee):
     """A body, and how often it is computed. The inputs of the `body` are the state, an entry of each scanned array, and
     constants; its outputs are the next state, what is kept, and, if the loop `stops`, whether it does.
 
@@ -51,7 +51,7 @@ class Loop(Callee):
         self._variants: dict[Any, Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Loop, backwards=self.backwards, end_sources=self.end_sources,
+        return partial(ProgramLoop, backwards=self.backwards, end_sources=self.end_sources,
                        kept_sources=self.kept_sources), (self.body, self.turns)
 
     @cached_property

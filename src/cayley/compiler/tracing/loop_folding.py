@@ -14,14 +14,14 @@ from cayley.compiler.rules.common import number
 from cayley.compiler.tracing.calls import written_out
 from cayley.compiler.tracing.graph import Graph, Node, ancestors, is_constant
 from cayley.compiler.tracing.implied_values import build_marked
-from cayley.compiler.tracing.loop import ARGUMENT, COMPUTED, NUMBER, Loop, Nodes, Source
+from cayley.compiler.tracing.loop import ARGUMENT, COMPUTED, NUMBER, Nodes, ProgramLoop, Source
 from cayley.compiler.tracing.loop_body import loop_body
 
 Numbers = Sequence[float | None]
 """The value of each argument that is a number, and None for the others."""
 
 
-def folded(loop: Loop, arguments: Sequence[Node]) -> tuple[Loop, Nodes]:
+def folded(loop: ProgramLoop, arguments: Sequence[Node]) -> tuple[ProgramLoop, Nodes]:
     """The loop without the numbers among its arguments, and the arguments that are left."""
     state, scanned, constants = loop.split([a.value if a.op == "constant" else None for a in arguments])
     columns = tuple(_same_in_all_turns(each, len(v.nodes), loop.turns)
@@ -49,7 +49,7 @@ class _Turn:
     stop: Nodes
 
 
-def _steady_turn(loop: Loop, start: Numbers, columns: Sequence[Numbers], constants: Numbers) -> _Turn:
+def _steady_turn(loop: ProgramLoop, start: Numbers, columns: Sequence[Numbers], constants: Numbers) -> _Turn:
     """The turn on these numbers, of which those of the state are the same after it."""
     while True:
         turn = _turn(loop, start, columns, constants)
@@ -60,7 +60,7 @@ def _steady_turn(loop: Loop, start: Numbers, columns: Sequence[Numbers], constan
         start = still
 
 
-def _turn(loop: Loop, start: Numbers, columns: Sequence[Numbers], constants: Numbers) -> _Turn:
+def _turn(loop: ProgramLoop, start: Numbers, columns: Sequence[Numbers], constants: Numbers) -> _Turn:
     graph = Graph()
     names = (f"#{k}" for k in count())
     state, *entries, fixed = [[graph.input(next(names)) if value is None else graph.constant(value) for value in each]
@@ -75,7 +75,7 @@ def _turn(loop: Loop, start: Numbers, columns: Sequence[Numbers], constants: Num
 class _Folding:
     """The loop that is left when some arguments are numbers, found from one turn on these numbers."""
 
-    def __init__(self, loop: Loop, turn: _Turn) -> None:
+    def __init__(self, loop: ProgramLoop, turn: _Turn) -> None:
         self.loop = loop
         self.turn = turn
         variables = [k for k, node in enumerate(turn.state) if node.op == "input"]
@@ -93,7 +93,7 @@ class _Folding:
         self.places = {node.index: before + k for k, node in enumerate(self.shared)}
         self.computed: dict[int, tuple[int, Node]] = {}
 
-    def loop_and_places(self) -> tuple[Loop, list[int]]:
+    def loop_and_places(self) -> tuple[ProgramLoop, list[int]]:
         """The loop that is left, and the places of its arguments among those of the loop before."""
         turn = self.turn
         kept = [self._source(node) for node in turn.kept]
@@ -103,7 +103,7 @@ class _Folding:
                          [[each[k] for k in own] for each, own in zip(turn.entries, self.columns, strict=True)],
                          self.shared, [turn.after[k] for k in self.moving],
                          [node for _, node in self.computed.values()], turn.stop)
-        made = Loop(body, self.loop.turns, backwards=self.loop.backwards,
+        made = ProgramLoop(body, self.loop.turns, backwards=self.loop.backwards,
                     end_sources=[self._through(each, ends) for each in self.loop.end_sources],
                     kept_sources=[self._through(each, kept) for each in self.loop.kept_sources])
         places = self._arguments()

@@ -10,7 +10,7 @@ from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.rules.common import number
 from cayley.compiler.tracing.graph import RULES, Graph, Node, ancestors, is_constant
 from cayley.compiler.tracing.implied_values import build_marked
-from cayley.compiler.tracing.loop import Loop, Nodes, part
+from cayley.compiler.tracing.loop import Nodes, ProgramLoop, part
 from cayley.compiler.tracing.loop_body import loop_body
 from cayley.errors import SingularityError, UnsupportedError
 
@@ -73,7 +73,7 @@ class _TracedTurn:
                          [inputs[node.index] for node in constants], own[:size], own[size:end], own[end:])
         given = [row[k] for each, rows in zip(self.entries, self.scanned, strict=True) for row in rows
                  for k, node in enumerate(each) if self._is_variable(node)]
-        loop = Loop(body, turns, backwards=backwards)
+        loop = ProgramLoop(body, turns, backwards=backwards)
         found = loop([*[self.start[k] for k in self.moving], *given, *[number(node) for node in constants]])
         ends = dict(zip(self.moving, found, strict=False))
         return ([ends.get(k, zero) for k, zero in enumerate(self.start)],

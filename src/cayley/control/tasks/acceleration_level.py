@@ -24,8 +24,8 @@ from cayley.compiler.typing import Array
 from cayley.control.drive_dynamics import DriveDynamics, DrivenState
 from cayley.control.tasks.contacts import Contact
 from cayley.control.tasks.joint_limits import JointLimits
-from cayley.control.tasks.situation import Row, Situation, without_cost
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.situation import LimitRow, Situation, without_cost
+from cayley.control.tasks.task import ControlTask
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.rigid_links.energies import total_mass
 from cayley.dynamics.rigid_links.links import links_of
@@ -107,7 +107,7 @@ class AccelerationLevel:
         least = 1e-12 if self.contacts else 1e-8  # the weights of contacts do the same
         return Situation(X, rest, rows, np.zeros((0, n)), np.zeros(0), cost, slope, found, least)
 
-    def wanted(self, task: Task, here: Situation, u: Record, p: Record) -> tuple[Array, Array]:
+    def wanted(self, task: ControlTask, here: Situation, u: Record, p: Record) -> tuple[Array, Array]:
         """The rows (m, n) of a task by the unknowns, and the values (m) that they should have; a text."""
         target = task.aim(self.tree, u)
         J = task.jacobian(self.tree, u.q, target)
@@ -151,19 +151,20 @@ class AccelerationLevel:
         T = np.stack([tau[0][places[k]] if k in places else np.zeros(tau[0].shape[1]) for k in range(self.tree.nv)])
         return T, np.stack([tau[1][places[k]] if k in places else 0.0 for k in range(self.tree.nv)])
 
-    def _torques(self, tau: tuple[Array, Array]) -> list[Row]:
+    def _torques(self, tau: tuple[Array, Array]) -> list[LimitRow]:
         most = self.limits.effort
         places = {place: k for k, place in enumerate(self.driven)}
-        return [Row(tau[0][places[k]], -most[k] - tau[1][places[k]], most[k] - tau[1][places[k]]) for k in self._strong]
+        return [LimitRow(tau[0][places[k]], -most[k] - tau[1][places[k]], most[k] - tau[1][places[k]])
+                for k in self._strong]
 
-    def _motions(self, X: Array, rest: Array, u: Record, p: Record) -> list[Row]:
+    def _motions(self, X: Array, rest: Array, u: Record, p: Record) -> list[LimitRow]:
         rows = []
         for k in self._limited:
             low, high = self.limits.acceleration_bounds(k, u.q, u.qd[k], p.approach)
-            rows.append(Row(X[k], low - rest[k], high - rest[k], 10.0))
+            rows.append(LimitRow(X[k], low - rest[k], high - rest[k], 10.0))
         return rows
 
-    def _cones(self, f: tuple[Array, Array], u: Record) -> list[Row]:
+    def _cones(self, f: tuple[Array, Array], u: Record) -> list[LimitRow]:
         weight = float(np.linalg.norm(self.tree.gravity)) * float(total_mass(links_of(self.tree.spanning_tree())))
         rows = []
         for contact, F, f0 in self._each(*f):
@@ -172,7 +173,7 @@ class AccelerationLevel:
             first = _first_side(contact)
             for number, (entries, value) in enumerate(zip(sides[first:] @ F, sides[first:] @ f0, strict=True), first):
                 least = contact.least if number == 0 else 0.0
-                rows.append(Row(entries, stands * least - value - (1.0 - stands), np.inf, weight or 1.0))
+                rows.append(LimitRow(entries, stands * least - value - (1.0 - stands), np.inf, weight or 1.0))
         return rows
 
 

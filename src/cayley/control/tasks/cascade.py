@@ -28,7 +28,7 @@ GIVEN = 1e-6  # more than that is a contradiction
 TOLERANCE = 1e-10  # forces that do nothing to the motion cost little
 
 
-class Found(NamedTuple):
+class CascadeOptimum(NamedTuple):
     """The unknowns, by how much limits gave, the iterations, and whether all programs were solved."""
 
     x: Array
@@ -37,26 +37,26 @@ class Found(NamedTuple):
     solved: Scalar
 
 
-def cascade(here: Situation, levels: Sequence[Sequence[Wanted]]) -> Found:
+def cascade(here: Situation, levels: Sequence[Sequence[Wanted]]) -> CascadeOptimum:
     """The unknowns that do the tasks, those of the first level before all others; a text."""
     found = _first(here, levels[0])
     done: list[Wanted] = list(levels[0])
     for level in levels[1:]:
         answer = _solved(next_program(here, level, done, found.x, found.slack))
         x = where(answer.solved, answer.x, found.x)
-        found = Found(x, found.slack, found.iterations + answer.iterations, found.solved & answer.solved)
+        found = CascadeOptimum(x, found.slack, found.iterations + answer.iterations, found.solved & answer.solved)
         done += level
     return found
 
 
-def _first(here: Situation, level: Sequence[Wanted]) -> Found:
+def _first(here: Situation, level: Sequence[Wanted]) -> CascadeOptimum:
     """The first level, with limits that give where they contradict each other."""
     answer = _solved(program(here, level))
     if not any(row.give for row in here.limits):
-        return Found(answer.x, 0.0, answer.iterations, answer.solved)
+        return CascadeOptimum(answer.x, 0.0, answer.iterations, answer.solved)
     other = _solved(giving_program(here, level, ~answer.solved))
     n = len(answer.x)
-    return Found(where(answer.solved, answer.x, other.x[:n]), where(answer.solved, 0.0, other.x[n]),
+    return CascadeOptimum(where(answer.solved, answer.x, other.x[:n]), where(answer.solved, 0.0, other.x[n]),
                  answer.iterations + other.iterations, answer.solved | other.solved)
 
 
@@ -67,7 +67,7 @@ def _solved(problem: Problem) -> Optimum:
                              upper=problem.upper if len(problem.G) else None, tolerance=TOLERANCE)
 
 
-def active(here: Situation, found: Found) -> Array:
+def active(here: Situation, found: CascadeOptimum) -> Array:
     """The side of each limit that is reached: -1 at its lower bound, 1 at its upper one, 0 between; a text."""
     marks = []
     for row in here.limits:

@@ -20,7 +20,7 @@ from cayley.control.tasks.cascade import GIVEN, active, cascade
 from cayley.control.tasks.contacts import Contact
 from cayley.control.tasks.joint_limits import JointLimits, warn_of_missing
 from cayley.control.tasks.programs import Wanted
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.task import ControlTask
 from cayley.control.tasks.velocity_level import VelocityLevel
 from cayley.errors import SignatureError, UnsupportedError, shown
 from cayley.kinematics.constraints.actuated_motion import check_untimed
@@ -61,7 +61,7 @@ class TaskController(System):
         return TaskAnswer(dict(zip(self.outputs, found, strict=True)), self.limit_names)
 
 
-def task_controller(tree: Tree, tasks: Sequence[Task], limits: MotionLimits, *, contacts: Sequence[Contact] = (),
+def task_controller(tree: Tree, tasks: Sequence[ControlTask], limits: MotionLimits, *, contacts: Sequence[Contact] = (),
                     level: str = "velocity", approach: float = 10.0, period: float | None = None,
                     name: str = "tasks", says: bool = False) -> TaskController:
     """A controller for several tasks at once; see `Mechanism.tasks`. With `says` a warning tells which actuated joints
@@ -91,7 +91,7 @@ def task_controller(tree: Tree, tasks: Sequence[Task], limits: MotionLimits, *, 
                           output=partial(_answer, found, levels), limit_names=found.limit_names)
 
 
-def _answer(found: Level, levels: Sequence[Sequence[Task]], t: Scalar, x: State, u: Record,
+def _answer(found: Level, levels: Sequence[Sequence[ControlTask]], t: Scalar, x: State, u: Record,
             p: Record) -> dict[str, Any]:
     """All outputs; a text."""
     here = found.at(u, p)
@@ -131,13 +131,13 @@ def _level(tree: Tree, limits: MotionLimits, contacts: Sequence[Contact], level:
     return made
 
 
-def _checked(tree: Tree, tasks: Sequence[Task], contacts: Sequence[Contact]) -> list[Task]:
+def _checked(tree: Tree, tasks: Sequence[ControlTask], contacts: Sequence[Contact]) -> list[ControlTask]:
     """The tasks, each checked, with names that differ."""
     listed = list(tasks)
     if not listed:
         raise SignatureError("a controller has a task at least: a DampingTask stands still")
     for task in listed:
-        if not isinstance(task, Task):
+        if not isinstance(task, ControlTask):
             raise SignatureError(f"tasks are such as PoseTask(\"tool\") of cayley.control, not {shown(task)}")
         if not task.rows(tree):
             raise SignatureError(f"the task {task.label!r} of {tree.name} has no rows: no joint counts")

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.control.tasks.situation import Row, Situation
+from cayley.control.tasks.situation import LimitRow, Situation
 
 PRICE = 1e3  # of giving where limits contradict, beside costs of about one
 ROOM = 1e-9  # by which limits are wider where the next program begins
@@ -71,7 +71,7 @@ def giving_program(here: Situation, level: Sequence[Wanted], is_needed: Scalar) 
 def next_program(here: Situation, level: Sequence[Wanted], done: Sequence[Wanted], x: Array, slack: Scalar) -> Problem:
     """The program of a lower priority, where `x` does the tasks before it; a text."""
     P, q = costs(here, level)
-    relaxed = [Row(row.entries, row.lower - (slack * row.give + ROOM), row.upper + (slack * row.give + ROOM))
+    relaxed = [LimitRow(row.entries, row.lower - (slack * row.give + ROOM), row.upper + (slack * row.give + ROOM))
                for row in here.limits]
     held = np.concatenate([here.held, *[task.A for task in done]])
     value = np.concatenate([here.held_value, *[task.A @ x for task in done]])
@@ -88,7 +88,7 @@ def costs(here: Situation, level: Sequence[Wanted]) -> tuple[Array, Array]:
     return P + (here.least / n) * np.trace(P) * np.eye(n) + 1e-14 * np.eye(n), q
 
 
-def stacked(rows: Sequence[Row], n: int) -> tuple[Array, Array, Array]:
+def stacked(rows: Sequence[LimitRow], n: int) -> tuple[Array, Array, Array]:
     """G (r, n) and the bounds (r) of limits."""
     if not rows:
         return np.zeros((0, n)), np.zeros(0), np.zeros(0)

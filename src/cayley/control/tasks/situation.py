@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 
 
-class Row(NamedTuple):
+class LimitRow(NamedTuple):
     """A limit: its entries (n), its bounds, infinite numbers where there is none, and by how much it may give."""
 
     entries: Array
@@ -28,7 +28,7 @@ class Situation(NamedTuple):
 
     motion: Array  # X (nv, n)
     rest: Array  # (nv)
-    limits: list[Row]
+    limits: list[LimitRow]
     held: Array  # (h, n)
     held_value: Array  # (h)
     cost: Array  # (n, n), of forces

@@ -22,7 +22,7 @@ from cayley.systems import Port, Record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task(ABC):
+class ControlTask(ABC):
     """Base class of the kinds of tasks.
 
     `gain` [1/s] and `weight`, of the squared error, are numbers or one for each row; the weight of metres beside

@@ -15,8 +15,8 @@ from cayley.compiler.typing import Array
 from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.tasks.contacts import Contact
 from cayley.control.tasks.joint_limits import JointLimits
-from cayley.control.tasks.situation import Row, Situation, without_cost
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.situation import LimitRow, Situation, without_cost
+from cayley.control.tasks.task import ControlTask
 from cayley.model.tree import Tree
 from cayley.systems import Port, Record
 
@@ -66,13 +66,13 @@ class VelocityLevel:
         for k in self._limited:
             low, high = self.limits.velocity_bounds(k, u.q, qd[k], p.approach, self.period or 0.0)
             speed = self.limits.velocity[k]
-            rows.append(Row(N[k], low, high, (speed if np.isfinite(speed) else 1.0) if is_tied else 0.0))
+            rows.append(LimitRow(N[k], low, high, (speed if np.isfinite(speed) else 1.0) if is_tied else 0.0))
         held = [u[f"contact_{each.label}"] * here.rows(each.jacobian(self.tree, u.q)) for each in self.contacts]
         A = np.concatenate(held) if held else np.zeros((0, n))
         return Situation(N, np.zeros(self.tree.nv), rows, A, np.zeros(len(A)), *without_cost(n),
                          {next(iter(self.outputs)): (N, np.zeros(self.tree.nv))})
 
-    def wanted(self, task: Task, here: Situation, u: Record, p: Record) -> tuple[Array, Array]:
+    def wanted(self, task: ControlTask, here: Situation, u: Record, p: Record) -> tuple[Array, Array]:
         """The rows (m, n) of a task by the unknowns, and the values (m) that they should have; a text."""
         J = task.jacobian(self.tree, u.q, task.aim(self.tree, u))
         return J @ here.motion, task.velocity(self.tree, u, p)

@@ -37,7 +37,7 @@ ROOT = -1
 _SAME = np.eye(3)
 
 
-class Solution(NamedTuple):
+class MaximalMotion(NamedTuple):
     """Accelerations (nv); of each body that moves the accelerations (N, 6), (a; e), of its centre of mass; and the
     wrenches (N, 6), (f; n), that its joint gives it, about the origin of the joint's child: all in the root's axes."""
 
@@ -65,7 +65,7 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Arr
 
 
 def solution(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
-             wrenches: Iterable[tuple[int, Any]] = ()) -> Solution:
+             wrenches: Iterable[tuple[int, Any]] = ()) -> MaximalMotion:
     """The same, with the accelerations of the bodies and the wrenches in the joints."""
     bodies = free_bodies(tree, q, qd)
     system = equations(tree, bodies, q, tau, np.zeros(tree.nv) + rotors, wrenches)
@@ -75,7 +75,7 @@ def solution(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Array | flo
         qdd[body.columns] = found[start:start + body.columns.stop - body.columns.start]
     moved = [[*found[a:a + 3], *found[e:e + 3]] for e, a, *_ in system.places]
     given = [[*found[f:f + 3], *found[n:n + 3]] for _, _, f, n, _ in system.places]
-    return Solution(np.array(qdd), np.array(moved), np.array(given))
+    return MaximalMotion(np.array(qdd), np.array(moved), np.array(given))
 
 
 def _unknown(tree: Tree, system: SparseEquations, k: int) -> str:

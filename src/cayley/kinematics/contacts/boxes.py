@@ -27,7 +27,7 @@ _LOW = 0.1  # of a slope up to which extreme points are kept, and not the lowest
 _ASKEW = np.deg2rad(17.0)
 
 
-class Manifold(NamedTuple):
+class ContactManifold(NamedTuple):
     """Points where two boxes touch: gaps and positions (3), four of each, and their normal (3)."""
 
     gaps: list[Scalar]
@@ -69,7 +69,7 @@ def boxes(first: Box, second: Box, pose: Pose, other: Pose) -> list[Spot]:
                  where(is_edge, on_edge.positions[n], on_face.positions[n]), axes) for n in range(4)]
 
 
-def _faces(apart: list[Scalar], way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> Manifold:
+def _faces(apart: list[Scalar], way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> ContactManifold:
     """The points of the face of a box, with half edges h at a pose, that is farthest from another box, with half edges
     k, the centre `way` and the axes `turn` in the frame of the first."""
     n, u, v = _in_turn(apart, [(way[i], turn[i], h[i], pose.R[:, i]) for i in range(3)])
@@ -91,7 +91,7 @@ def _faces(apart: list[Scalar], way: Array, turn: Array, h: Array, k: Array, pos
         gaps.append(point[0])
         positions.append(pose.p + side * (n[2] + 0.5 * where(score > -FAR, point[0], 0.0)) * n[3] + point[1] * u[3]
                          + point[2] * v[3])
-    return Manifold(gaps, positions, side * n[3])
+    return ContactManifold(gaps, positions, side * n[3])
 
 
 def _clipped(middle: Array, x: Array, y: Array, width: Scalar, depth: Scalar) -> list[tuple[Scalar, Array]]:
@@ -140,7 +140,7 @@ def _edges(way: Array, turn: Array, size: Array, h: Array, k: Array) -> Edges:
     return best
 
 
-def _crossing(edges: Edges, way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> Manifold:
+def _crossing(edges: Edges, way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> ContactManifold:
     """The point where two edges cross: the nearest of the lines that they are on."""
     n, d, e = edges.normal, edges.one, edges.other
     ours = np.stack([where(n[i] > 0.0, h[i], -h[i]) for i in range(3)])
@@ -150,7 +150,7 @@ def _crossing(edges: Edges, way: Array, turn: Array, h: Array, k: Array, pose: P
     c = d @ e
     t = (d @ r - c * (e @ r)) / np.maximum(1.0 - c * c, _PARALLEL)
     position = pose.p + pose.R @ (ours + t * d + 0.5 * edges.apart * n)
-    return Manifold([edges.apart, FAR, FAR, FAR], [position] * 4, pose.R @ n)
+    return ContactManifold([edges.apart, FAR, FAR, FAR], [position] * 4, pose.R @ n)
 
 
 def _in_turn(sizes: Sequence[Scalar], parts: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

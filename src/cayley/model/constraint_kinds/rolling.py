@@ -64,7 +64,7 @@ def seen_from(first: FrameMotion, second: FrameMotion) -> FrameMotion:
     return FrameMotion(R @ second.R, R @ d, R @ u, R @ w, R @ du, R @ dw)
 
 
-class Contact(NamedTuple):
+class WheelContact(NamedTuple):
     """The contact of a wheel with the ground, in the ground's axes: the velocity of its point there and its rate, the
     directions ahead and aside with theirs, and the cosine by which the wheel is less high than its radius."""
 
@@ -107,7 +107,7 @@ class Wheel(Constraint):
         at = self.contact(seen_from(*frames))
         return [slip(at.ahead, at.ahead_rate, at.v, at.dv), slip(at.aside, at.aside_rate, at.v, at.dv)]
 
-    def contact(self, wheel: FrameMotion) -> Contact:
+    def contact(self, wheel: FrameMotion) -> WheelContact:
         """At the lowest point, of the wheel's motion on the ground. With c the height of the axis' tip and s = sqrt(1 -
         c^2), that point is - radius (up - c axis) / s from the centre."""
         axis = wheel.R @ np.asarray(self.axis)
@@ -123,7 +123,7 @@ class Wheel(Constraint):
         dv = wheel.du + np.cross(wheel.dw, arm) + np.cross(wheel.w, arm_rate)
         ahead = np.cross(axis, _UP) / s
         ahead_rate = (np.cross(turned, _UP) - ahead * ds) / s
-        return Contact(v, dv, ahead, ahead_rate, np.cross(_UP, ahead), np.cross(_UP, ahead_rate), upright)
+        return WheelContact(v, dv, ahead, ahead_rate, np.cross(_UP, ahead), np.cross(_UP, ahead_rate), upright)
 
     def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
         axis = seen_from(*frames).R @ np.asarray(self.axis)

@@ -15,7 +15,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.solving.roots import newton
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.systems.joining.wiring import Place, Wiring
+from cayley.systems.joining.wiring import PortPlace, Wiring
 from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 from cayley.systems.text_kernels import outputs_depend_on_time
@@ -56,9 +56,9 @@ class Connected:
         state = State(f"states of {part.name}", {n: x[n] for n in (*part.state, *part.modes)}, part.layout.modes)
         return state, part.parameter_record({n: p[n] for n in part.parameters})
 
-    def _evaluated(self, t: Scalar, x: State, u: Record, p: Record) -> dict[Place, Array]:
+    def _evaluated(self, t: Scalar, x: State, u: Record, p: Record) -> dict[PortPlace, Array]:
         """All outputs."""
-        known: dict[Place, Array] = {}
+        known: dict[PortPlace, Array] = {}
         for group in self.wiring.order:
             if group in self.wiring.loops:
                 known |= self._solved(group, t, x, u, p, known)
@@ -67,21 +67,21 @@ class Connected:
         return known
 
     def _ready(self, k: int, t: Scalar, x: State, u: Record, p: Record,
-               known: Mapping[Place, Array]) -> dict[Place, Array]:
+               known: Mapping[PortPlace, Array]) -> dict[PortPlace, Array]:
         """The outputs of a system whose direct inputs are known; what stands for the others does not reach them."""
         part = self.parts[k]
         state, parameters = self._own(k, x, p)
-        given = {n: self._input(Place(k, n), u, known) for n in part.inputs}
+        given = {n: self._input(PortPlace(k, n), u, known) for n in part.inputs}
         missing = [n for n, value in given.items() if value is None]
         stand_ins = {n: np.ones(part.ports[n].shape)[()] for n in missing}
         values = part.values(t, state, part.input_record(given | stand_ins), parameters)
-        return {Place(k, n): value for n, value in values.items() if not set(part.feedthrough[n]) & set(missing)}
+        return {PortPlace(k, n): value for n, value in values.items() if not set(part.feedthrough[n]) & set(missing)}
 
-    def _input(self, place: Place, u: Record, known: Mapping[Place, Array]) -> Scalar:
+    def _input(self, place: PortPlace, u: Record, known: Mapping[PortPlace, Array]) -> Scalar:
         return known.get(self.wiring.driven_by[place]) if place in self.wiring.driven_by else u[place.port]
 
-    def _solved(self, group: list[Place], t: Scalar, x: State, u: Record, p: Record,
-                known: Mapping[Place, Array]) -> dict[Place, Array]:
+    def _solved(self, group: list[PortPlace], t: Scalar, x: State, u: Record, p: Record,
+                known: Mapping[PortPlace, Array]) -> dict[PortPlace, Array]:
         """The outputs of an algebraic loop; NaN where Newton's method finds no solution."""
         shapes = {place: self.wiring.port(place, "output").shape for place in group}
 
@@ -109,7 +109,7 @@ class Connected:
         found = []
         for k, part in enumerate(self.parts):
             state, parameters = self._own(k, x, p)
-            inputs = {n: self._input(Place(k, n), u, known) for n in part.inputs}
+            inputs = {n: self._input(PortPlace(k, n), u, known) for n in part.inputs}
             found.append((t, state, part.input_record(inputs), parameters))
         return found
 
@@ -127,7 +127,7 @@ class Connected:
 
     def _output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         known = self._evaluated(t, x, u, p)
-        return {n: known[Place(k, n)] for k, part in enumerate(self.parts) for n in part.outputs}
+        return {n: known[PortPlace(k, n)] for k, part in enumerate(self.parts) for n in part.outputs}
 
     def _sum(self, what: str) -> Scalar:
         texts = [(k, getattr(part, what)) for k, part in enumerate(self.parts) if getattr(part, what) is not None]

@@ -11,7 +11,7 @@ from cayley.systems.ports import Port
 from cayley.systems.system import System
 
 
-class Place(NamedTuple):
+class PortPlace(NamedTuple):
     """A port: the number of its system, and its name there."""
 
     system: int
@@ -42,8 +42,8 @@ class Wiring:
 
     # Who drives whom
 
-    def _drivers(self, wires: Mapping[str, str]) -> dict[Place, Place]:
-        outputs = {n: Place(k, n) for k, part in enumerate(self.parts) for n in part.outputs}
+    def _drivers(self, wires: Mapping[str, str]) -> dict[PortPlace, PortPlace]:
+        outputs = {n: PortPlace(k, n) for k, part in enumerate(self.parts) for n in part.outputs}
         found = {}
         for entry, exit in wires.items():
             place = self._place(entry, "input")
@@ -52,14 +52,14 @@ class Wiring:
             found[place] = self._place(exit, "output")
         for k, part in enumerate(self.parts):
             for n in part.inputs:
-                if n in outputs and outputs[n].system != k and Place(k, n) not in found:
-                    found[Place(k, n)] = outputs[n]
+                if n in outputs and outputs[n].system != k and PortPlace(k, n) not in found:
+                    found[PortPlace(k, n)] = outputs[n]
         for entry_place, exit_place in found.items():
             self._check(entry_place, self.port(entry_place, "input"), exit_place, self.port(exit_place, "output"))
         return found
 
-    def _place(self, given: str, kind: str) -> Place:
-        places = {Place(k, n) for k, part in enumerate(self.parts) for n in self._ports(part, kind)}
+    def _place(self, given: str, kind: str) -> PortPlace:
+        places = {PortPlace(k, n) for k, part in enumerate(self.parts) for n in self._ports(part, kind)}
         named = {f"{self.parts[place.system].name}.{place.port}": place for place in places}
         found = [named[given]] if given in named else [place for place in places if place.port == given]
         if len(found) == 1:
@@ -75,13 +75,13 @@ class Wiring:
     def _ports(part: System, kind: str) -> dict[str, Port]:
         return part.ports if kind == "input" else part.output_ports
 
-    def port(self, place: Place, kind: str) -> Port:
+    def port(self, place: PortPlace, kind: str) -> Port:
         return self._ports(self.parts[place.system], kind)[place.port]
 
-    def called(self, place: Place) -> str:
+    def called(self, place: PortPlace) -> str:
         return f"{self.parts[place.system].name}.{place.port}"
 
-    def _check(self, entry: Place, wanted: Port, exit: Place, given: Port) -> None:
+    def _check(self, entry: PortPlace, wanted: Port, exit: PortPlace, given: Port) -> None:
         if wanted.shape != given.shape:
             raise SignatureError(f"{self.called(exit)} has the shape {given.shape}, and drives {self.called(entry)}, "
                                  f"which has {wanted.shape}")
@@ -91,10 +91,10 @@ class Wiring:
 
     def _left(self) -> dict[str, Port]:
         """The inputs that nothing drives; several systems may take the same."""
-        found: dict[str, tuple[Place, Port]] = {}
+        found: dict[str, tuple[PortPlace, Port]] = {}
         for k, part in enumerate(self.parts):
             for n, port in part.ports.items():
-                place = Place(k, n)
+                place = PortPlace(k, n)
                 if place in self.driven_by:
                     continue
                 if n in found:
@@ -106,25 +106,26 @@ class Wiring:
     def _look_for_idle(self) -> None:
         """Warn of what is there to act, and looks at something that moves, but drives nothing."""
         taken = set(self.driven_by.values())
-        waiting = [self.called(Place(k, n)) for k, part in enumerate(self.parts) for n in part.ports
-                   if Place(k, n) not in self.driven_by and not part.acts]
+        waiting = [self.called(PortPlace(k, n)) for k, part in enumerate(self.parts) for n in part.ports
+                   if PortPlace(k, n) not in self.driven_by and not part.acts]
         for k, part in enumerate(self.parts):
-            looks_at = {self.driven_by[place].system for n in part.ports if (place := Place(k, n)) in self.driven_by}
-            if part.acts and not any(Place(k, n) in taken for n in part.outputs) and any(
+            ports = [PortPlace(k, n) for n in part.ports]
+            looks_at = {self.driven_by[place].system for place in ports if place in self.driven_by}
+            if part.acts and not any(PortPlace(k, n) in taken for n in part.outputs) and any(
                     self.parts[other].state for other in looks_at):
                 left = f", while nothing drives {', '.join(waiting)}" if waiting else ""
                 warn_user(
-                    f"nothing takes {' or '.join(self.called(Place(k, n)) for n in part.outputs)}{left}: put what "
+                    f"nothing takes {' or '.join(self.called(PortPlace(k, n)) for n in part.outputs)}{left}: put what "
                     "turns the one into the other between them (motors take voltages), let the mechanism take it "
                     "(arm.system(wrenches=[frame])), or join them with `wires`")
 
     # The order of evaluation
 
-    def _order(self) -> tuple[list[list[Place]], list[list[Place]]]:
+    def _order(self) -> tuple[list[list[PortPlace]], list[list[PortPlace]]]:
         """The outputs in groups, each after those that it needs; a group of more than one, or one that needs itself, is
         an algebraic loop."""
-        needs = {Place(k, n): [self.driven_by[Place(k, entry)] for entry in part.feedthrough[n]
-                               if Place(k, entry) in self.driven_by]
+        needs = {PortPlace(k, n): [self.driven_by[PortPlace(k, entry)] for entry in part.feedthrough[n]
+                               if PortPlace(k, entry) in self.driven_by]
                  for k, part in enumerate(self.parts) for n in part.outputs}
         groups = strongly_connected(needs)
         return groups, [group for group in groups if len(group) > 1 or group[0] in needs[group[0]]]

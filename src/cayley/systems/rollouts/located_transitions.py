@@ -96,7 +96,7 @@ _WIDE = 1e-6  # of a step: an interval that is no instant
 STORM, UNLOCATED = 1.0, 2.0  # what `trouble` may be
 
 
-class Search(NamedTuple):
+class InstantSearch(NamedTuple):
     """The place of a trajectory in its step."""
 
     turn: Scalar  # 0 or 1: that of the last step that is made; the present one has the other
@@ -113,13 +113,13 @@ class Search(NamedTuple):
     count: Scalar  # of all transitions
 
 
-_NUMBERS = len(Search._fields)
+_NUMBERS = len(InstantSearch._fields)
 
 
 class Memory(NamedTuple):
     """The memory that is carried from trial to trial; guards (n) are in the order of the transitions."""
 
-    search: Search
+    search: InstantSearch
     sides: Array
     at_low: Array  # values of the guards there
     at_high: Array
@@ -192,7 +192,7 @@ class Watching:
     def _at_start(self) -> Kernel:
         def text(t: Scalar, x: State, u: Record, p: Record, step: Scalar) -> tuple[Array]:
             values, slopes = self.guards.values_and_slopes(Flow(self.system, t, p, lambda *_: u), x)
-            search = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=step, weight=1.0)  # turns start at 0
+            search = InstantSearch(*np.zeros(_NUMBERS))._replace(turn=1.0, length=step, weight=1.0)  # turns start at 0
             nothing = np.full(self.remembered, np.nan)
             return (self._vector(Memory(search, self.guards.sides_at_start(values, slopes), values, values, nothing,
                                         np.full(self.remembered, -1.0))),)
@@ -204,13 +204,13 @@ class Watching:
                 "rounding": np.asarray(8 * np.finfo(precision).eps, precision)}
 
     def log(self, watched: Array) -> Log:
-        count = watched[..., Search._fields.index("count")].astype(int)
+        count = watched[..., InstantSearch._fields.index("count")].astype(int)
         cut = self.size - self.remembered
         return Log(count, watched[..., cut - self.remembered:cut].astype(float), watched[..., cut:].astype(int))
 
     def outcome(self, watched: Array, status: str, message: str) -> tuple[str, str]:
         """The status and the message of a run, those of transitions if anything went wrong with them."""
-        trouble = watched[..., Search._fields.index("trouble")]
+        trouble = watched[..., InstantSearch._fields.index("trouble")]
         log = self.log(watched)
         stormy = np.argwhere(trouble == STORM)
         if len(stormy):
@@ -234,8 +234,8 @@ class Watching:
         search = self._search(given["watched"])
         return search.since, where(search.turn == given["turn"], 0.0, search.length)
 
-    def _search(self, watched: Array) -> Search:
-        return Search(*(watched[k] for k in range(_NUMBERS)))
+    def _search(self, watched: Array) -> InstantSearch:
+        return InstantSearch(*(watched[k] for k in range(_NUMBERS)))
 
     def settled(self, flow: Flow, given: Mapping[str, Array], row: Record, point: Point, after: Point, carried: Array,
                 method: FixedStep) -> dict[str, Array]:
@@ -288,7 +288,7 @@ class Watching:
         since = search.since + search.length
         left = h - since
         complete = np.logical_or(interval.passed, np.logical_or(left <= given["rounding"] * h, stormy))
-        ended = Search(turn=where(complete, given["turn"], search.turn), since=where(complete, 0.0, since),
+        ended = InstantSearch(turn=where(complete, given["turn"], search.turn), since=where(complete, 0.0, since),
                        length=where(complete, h, left), low=0.0, high=0.0, last=0.0, weight=1.0, tried=0.0,
                        fresh=where(interval.found, 1.0, 0.0), instants=where(complete, 0.0, instants),
                        trouble=where(stormy, STORM, where(wide, UNLOCATED, search.trouble)), count=count)

@@ -32,7 +32,7 @@ from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Poin
 from cayley.systems.layout import Record, State
 from cayley.systems.ports import Port
 from cayley.systems.rollouts.derivatives import RolloutDerivatives
-from cayley.systems.rollouts.located_transitions import STORM, UNLOCATED, Search, Watching
+from cayley.systems.rollouts.located_transitions import STORM, UNLOCATED, InstantSearch, Watching
 from cayley.systems.rollouts.runs import Run
 from cayley.systems.system import System
 from cayley.systems.text_kernels import text_arguments
@@ -217,7 +217,7 @@ class TransitionDerivatives:
                 if parts else np.zeros((*run.batch, 0, 0)) for name, parts in whole.items()}
 
     def _of_piece(self, watched: Array) -> dict[str, Array]:
-        fired, trouble = (watched[..., Search._fields.index(word)] for word in ("count", "trouble"))
+        fired, trouble = (watched[..., InstantSearch._fields.index(word)] for word in ("count", "trouble"))
         slots = self._slots
         most = int(fired.max(initial=0))
         if most > slots:

@@ -9,9 +9,9 @@ from cayley.control.tasks.kinds.pose import PoseTask
 from cayley.control.tasks.kinds.position import PositionTask
 from cayley.control.tasks.kinds.posture import PostureTask
 from cayley.control.tasks.kinds.relative_pose import RelativePoseTask
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.task import ControlTask
 
-TASKS: dict[str, type[Task]] = {kind.word: kind for kind in (
+TASKS: dict[str, type[ControlTask]] = {kind.word: kind for kind in (
     PositionTask,
     OrientationTask,
     PoseTask,

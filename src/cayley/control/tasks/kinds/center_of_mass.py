@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from cayley.compiler.typing import Array
 from cayley.control.tasks.kinds.frame_rows import axes_places, picked
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.task import ControlTask
 from cayley.dynamics.rigid_links.energies import total_mass
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.state_kernels import state_kernel
@@ -15,7 +15,7 @@ from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class CenterOfMassTask(Task):
+class CenterOfMassTask(ControlTask):
     """The centre of mass of all that moves at a point (3) in the root's axes, or over it: `axes="xy"`."""
 
     axes: str = "xyz"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.task import ControlTask
 from cayley.errors import SignatureError, shown
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
@@ -17,7 +17,7 @@ from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class FrameTask(Task):
+class FrameRowsTask(ControlTask):
     """A task of a `frame`, in the axes of the root."""
 
     frame: str

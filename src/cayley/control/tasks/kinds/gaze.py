@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.kinds.frame_rows import FrameTask, axes_places
+from cayley.control.tasks.kinds.frame_rows import FrameRowsTask, axes_places
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.general_jacobian import configuration_rate_map, general_jacobian
 from cayley.kinematics.orientation import changing
@@ -23,7 +23,7 @@ _BEHIND = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class GazeTask(FrameTask):
+class GazeTask(FrameRowsTask):
     """The `axis` of a frame, "x", "y" or "z", through a point (3) in the root's axes."""
 
     axis: str = "z"

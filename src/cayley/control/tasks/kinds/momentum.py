@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.task import ControlTask
 from cayley.dynamics.state_kernels import state_kernel
 from cayley.model.tree import Tree
 from cayley.systems import Port, Record
 
 
 @dataclass(frozen=True, eq=False)
-class MomentumTask(Task):
+class MomentumTask(ControlTask):
     """Momentum and angular momentum (6) about the centre of mass, in the root's axes. Its target is a momentum, so that
     there is no position to return to: h' = rate + gain (target - h)."""
 

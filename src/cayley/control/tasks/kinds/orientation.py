@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.kinds.frame_rows import FrameTask, turn_missing
+from cayley.control.tasks.kinds.frame_rows import FrameRowsTask, turn_missing
 from cayley.kinematics.forward import frame_pose
 from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class OrientationTask(FrameTask):
+class OrientationTask(FrameRowsTask):
     """The axes of a frame along those of a rotation matrix (3, 3). The error is the rotation vector of R_target R^T, in
     the root's axes; at half-turns it jumps to the other side."""
 

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.kinds.frame_rows import FrameTask, turn_missing
+from cayley.control.tasks.kinds.frame_rows import FrameRowsTask, turn_missing
 from cayley.kinematics.forward import frame_pose
 from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class PoseTask(FrameTask):
+class PoseTask(FrameRowsTask):
     """A frame at a pose (4, 4) in the root: rows of position, then of turns, in the root's axes.
 
     >>> from cayley.control import PoseTask

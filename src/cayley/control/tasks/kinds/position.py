@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.kinds.frame_rows import FrameTask, axes_places, picked
+from cayley.control.tasks.kinds.frame_rows import FrameRowsTask, axes_places, picked
 from cayley.kinematics.forward import frame_pose
 from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class PositionTask(FrameTask):
+class PositionTask(FrameRowsTask):
     """The origin of a frame at a point (3) in the root's axes, or only some of its coordinates: `axes="xy"`; the target
     is the whole point.
 

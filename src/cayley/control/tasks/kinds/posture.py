@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.task import Task
+from cayley.control.tasks.task import ControlTask
 from cayley.errors import check_known
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class PostureTask(Task):
+class PostureTask(ControlTask):
     """The joints at a configuration (nq), which is a whole one; those that count are the actuated ones, or `joints`."""
 
     joints: Sequence[str] | None = None

@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.tasks.kinds.frame_rows import FrameTask, turn_missing
+from cayley.control.tasks.kinds.frame_rows import FrameRowsTask, turn_missing
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
 from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class RelativePoseTask(FrameTask):
+class RelativePoseTask(FrameRowsTask):
     """A frame at a pose (4, 4) in the frame `relative_to`, in whose axes the rows are."""
 
     relative_to: str
