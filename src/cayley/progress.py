@@ -103,7 +103,7 @@ class PatientBar:
             self._bar.update(self._task, completed=amount)
 
     def left(self, amount: float) -> None:
-        """As `reached`, told by what is still to be done; where that becomes more again, the bar waits."""
+        """Progress told by what is still to be done, as `reached`; where that becomes more again, the bar waits."""
         self._most = max(self._most, self._total - amount)
         self.reached(self._most)
 

@@ -32,7 +32,7 @@ _SAME = 1e-5  # [m]: so near to the gap of a corner the nearest point is left ou
 Support: TypeAlias = Callable[[Array], Array]  # the farthest point (3) in a direction (3), in the shape's body
 
 
-class Core(NamedTuple):
+class ShapeCore(NamedTuple):
     """A core: its farthest points, its middle (3), and the radius [m] of what is about it."""
 
     support: Support
@@ -85,17 +85,17 @@ def box_and_corners(first: Box, second: Cylinder | ConvexHull, pose: Pose, other
     return [*spots, nearest._replace(gap=where(is_one, FAR, nearest.gap))]
 
 
-def core_of(shape: ConvexKind, other: ConvexKind) -> Core:
+def core_of(shape: ConvexKind, other: ConvexKind) -> ShapeCore:
     """The core of a shape that touches another one."""
     margin = 0.0 if isinstance(other, Sphere | Capsule) else _SHARE
     if isinstance(shape, Sphere):
-        return Core(lambda way: shape.center, shape.center, shape.radius)
+        return ShapeCore(lambda way: shape.center, shape.center, shape.radius)
     if isinstance(shape, Capsule):
-        return Core(_segment(shape.start, shape.end), shape.center, shape.radius)
+        return ShapeCore(_segment(shape.start, shape.end), shape.center, shape.radius)
     if isinstance(shape, Box):
         margin = min(margin * float(shape.size.min()) / 2, _MOST)
         edges = shape.pose[:3, :3] * (shape.size / 2 - margin)
-        return Core(lambda way: sum((where(way @ e > 0.0, e, -e) for e in edges.T), shape.center), shape.center, margin)
+        return ShapeCore(lambda way: sum((where(way @ e > 0.0, e, -e) for e in edges.T), shape.center), shape.center, margin)
     if isinstance(shape, Cylinder):
         axis = shape.end - shape.start
         length = float(np.linalg.norm(axis))
@@ -103,18 +103,18 @@ def core_of(shape: ConvexKind, other: ConvexKind) -> Core:
         a = axis / length
         on_axis = _segment(shape.start + margin * a, shape.end - margin * a)
         r = shape.radius - margin
-        return Core(lambda way: on_axis(way) + r * direction_of(way - (a @ way) * a, np.zeros(3))[1],
+        return ShapeCore(lambda way: on_axis(way) + r * direction_of(way - (a @ way) * a, np.zeros(3))[1],
                     (shape.start + shape.end) / 2, margin)
     margin = min(margin * shape.depth, _MOST)
     points = shape.shrunk(margin).points if margin else shape.points
-    return Core(lambda way: farthest(points, np.stack([way]))[0], points.mean(axis=0), margin)
+    return ShapeCore(lambda way: farthest(points, np.stack([way]))[0], points.mean(axis=0), margin)
 
 
 def _segment(start: Array, end: Array) -> Support:
     return lambda way: where(way @ (end - start) > 0.0, end, start)
 
 
-def nearest_points(one: Core, two: Core, pose: Pose, other: Pose) -> Simplex:
+def nearest_points(one: ShapeCore, two: ShapeCore, pose: Pose, other: Pose) -> Simplex:
     """The nearest points of two cores on bodies at poses."""
     def step(state: Simplex, R: Array, p: Array, S: Array, o: Array) -> Simplex:
         way = state.nearest
