@@ -95,7 +95,8 @@ def core_of(shape: ConvexKind, other: ConvexKind) -> ShapeCore:
     if isinstance(shape, Box):
         margin = min(margin * float(shape.size.min()) / 2, _MOST)
         edges = shape.pose[:3, :3] * (shape.size / 2 - margin)
-        return ShapeCore(lambda way: sum((where(way @ e > 0.0, e, -e) for e in edges.T), shape.center), shape.center, margin)
+        return ShapeCore(lambda way: sum((where(way @ e > 0.0, e, -e) for e in edges.T), shape.center), shape.center,
+                         margin)
     if isinstance(shape, Cylinder):
         axis = shape.end - shape.start
         length = float(np.linalg.norm(axis))
