@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.convex_shapes import Box
@@ -27,11 +28,11 @@ _LOW = 0.1  # of a slope up to which extreme points are kept, and not the lowest
 _ASKEW = np.deg2rad(17.0)
 
 
-class ContactManifold(NamedTuple):
-    """Points where two boxes touch: gaps and positions (3), four of each, and their normal (3)."""
+class FourPoints(NamedTuple):
+    """Points where two boxes touch: gaps (4), positions (4, 3) and their normal (3)."""
 
-    gaps: list[Scalar]
-    positions: list[Array]
+    gaps: Array
+    positions: Array
     normal: Array
 
 
@@ -48,8 +49,16 @@ class Edges(NamedTuple):
 def boxes(first: Box, second: Box, pose: Pose, other: Pose) -> list[Spot]:
     """The four contact points of two boxes."""
     a, b = pose.then(Pose.of(first.pose)), other.then(Pose.of(second.pose))
-    h, k = first.size / 2, second.size / 2
-    small = float(min(*h, *k))
+    found = four_points(a.R, a.p, b.R, b.p, first.size / 2, second.size / 2)
+    axes = axes_about(found.normal)
+    return [Spot(gap, position, axes) for gap, position in zip(found.gaps, found.positions, strict=True)]
+
+
+@kernel("(3,3),(3),(3,3),(3),(3),(3)->(4),(4,3),(3)", shared=True)
+def four_points(R: Array, p: Array, S: Array, o: Array, h: Array, k: Array) -> FourPoints:
+    """The contact points of two boxes, at rotations and origins, with half edges: a program that all pairs call."""
+    a, b = Pose(R, p), Pose(S, o)
+    small = reduce(np.minimum, [*h, *k])
     turn = a.R.T @ b.R
     way = a.R.T @ (b.p - a.p)
     back = turn.T @ way
@@ -64,12 +73,11 @@ def boxes(first: Box, second: Box, pose: Pose, other: Pose) -> list[Spot]:
                      where(is_theirs, -back, way), where(is_theirs, turn.T, turn), where(is_theirs, k, h),
                      where(is_theirs, h, k), Pose(where(is_theirs, b.R, a.R), where(is_theirs, b.p, a.p)))
     on_edge = _crossing(edges, way, turn, h, k, a)
-    axes = axes_about(where(is_edge, on_edge.normal, where(is_theirs, -1.0, 1.0) * on_face.normal))
-    return [Spot(where(is_edge, on_edge.gaps[n], on_face.gaps[n]),
-                 where(is_edge, on_edge.positions[n], on_face.positions[n]), axes) for n in range(4)]
+    on_face = on_face._replace(normal=where(is_theirs, -1.0, 1.0) * on_face.normal)
+    return FourPoints(*[where(is_edge, edge, face) for edge, face in zip(on_edge, on_face, strict=True)])
 
 
-def _faces(apart: list[Scalar], way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> ContactManifold:
+def _faces(apart: list[Scalar], way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> FourPoints:
     """The points of the face of a box, with half edges h at a pose, that is farthest from another box, with half edges
     k, the centre `way` and the axes `turn` in the frame of the first."""
     n, u, v = _in_turn(apart, [(way[i], turn[i], h[i], pose.R[:, i]) for i in range(3)])
@@ -91,7 +99,7 @@ def _faces(apart: list[Scalar], way: Array, turn: Array, h: Array, k: Array, pos
         gaps.append(point[0])
         positions.append(pose.p + side * (n[2] + 0.5 * where(score > -FAR, point[0], 0.0)) * n[3] + point[1] * u[3]
                          + point[2] * v[3])
-    return ContactManifold(gaps, positions, side * n[3])
+    return FourPoints(np.stack(gaps), np.stack(positions), side * n[3])
 
 
 def _clipped(middle: Array, x: Array, y: Array, width: Scalar, depth: Scalar) -> list[tuple[Scalar, Array]]:
@@ -140,7 +148,7 @@ def _edges(way: Array, turn: Array, size: Array, h: Array, k: Array) -> Edges:
     return best
 
 
-def _crossing(edges: Edges, way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> ContactManifold:
+def _crossing(edges: Edges, way: Array, turn: Array, h: Array, k: Array, pose: Pose) -> FourPoints:
     """The point where two edges cross: the nearest of the lines that they are on."""
     n, d, e = edges.normal, edges.one, edges.other
     ours = np.stack([where(n[i] > 0.0, h[i], -h[i]) for i in range(3)])
@@ -150,7 +158,7 @@ def _crossing(edges: Edges, way: Array, turn: Array, h: Array, k: Array, pose: P
     c = d @ e
     t = (d @ r - c * (e @ r)) / np.maximum(1.0 - c * c, _PARALLEL)
     position = pose.p + pose.R @ (ours + t * d + 0.5 * edges.apart * n)
-    return ContactManifold([edges.apart, FAR, FAR, FAR], [position] * 4, pose.R @ n)
+    return FourPoints(np.stack([edges.apart, FAR, FAR, FAR]), np.stack([position] * 4), pose.R @ n)
 
 
 def _in_turn(sizes: Sequence[Scalar], parts: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
