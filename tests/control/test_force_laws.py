@@ -407,7 +407,7 @@ def test_selections_are_complementary():
         Selection(["w"])
     with pytest.raises(SignatureError, match="twice"):
         Selection(["x", "x"])
-    with pytest.raises(SignatureError, match="an axis at least"):
+    with pytest.raises(SignatureError, match="at least one axis"):
         Selection()
 
 

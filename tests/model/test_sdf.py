@@ -210,7 +210,7 @@ def test_the_mass_of_the_format_is_told():
     (link("a") + joint("j", "world", "aa"), "no link, joint, frame or model 'aa': did you mean 'a'"),
     (link("a") + joint("j", "a", "world"), "the child of a joint is the world"),
     (link("a") + '<frame name="f" attached_to="a"/>' + joint("j", "f", "a"), "are both on the link 'a'"),
-    (link("a") + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), "form a ring that hangs on no root"),
+    (link("a") + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), "form a ring that is connected to no root"),
     (link("a", '<pose relative_to="f"/>') + '<frame name="f"><pose relative_to="a"/></frame>' + link("b")
      + joint("j", "a", "b"), "relative to each other in a ring"),
     (link("a", '<pose relative_to="f">0 0 0 0 0 0</pose>') + link("b") + joint("j", "a", "b")

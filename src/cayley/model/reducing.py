@@ -89,8 +89,8 @@ def _check_nothing_on_motors(tree: Tree, bare: Tree) -> None:
     kept = _names_of_parts(bare)
     lost = [name for name in _names_of_parts(tree) if name not in kept]
     if lost:
-        raise ModelError(f"{', '.join(map(repr, lost))} of {tree.name} hang on motors, which are parts of it: reduce "
-                         "it before drives are included, `including()`")
+        raise ModelError(f"{', '.join(map(repr, lost))} of {tree.name} are connected to motors, which are parts of it: "
+                         "reduce it before drives are included, `including()`")
 
 
 def subtree(tree: Tree, body: str, q: ArrayLike | None = None) -> Tree:

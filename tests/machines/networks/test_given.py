@@ -71,7 +71,7 @@ def open_tip(number):
     (lambda: open_tip(-1), "open terminal 'end' of tip is on body number -1"),
     (lambda: open_tip(5), "open terminal 'end' of tip is on body number 5"),
     (lambda: chain_graph(2, across=["9"]), "no driver '9'; there are 1, 2, 3, 1', 2'"),
-    (lambda: chain_graph(0, across=[]), "a chain of 0 bodies"),
+    (lambda: chain_graph(0, across=[]), "at least one body, not 0"),
     (lambda: solvability(STILL, {"tip"}), "no driver 'tip'"),
     (lambda: driven_motion(STILL, np.zeros((2, 6)), {"1": [1.0]}, {}), "rate of driver '1'"),
     (lambda: driven_motion(STILL, np.zeros((2, 6)), {}, {"tip 1": [np.nan] * 6}), "wrench of driver 'tip 1'"),

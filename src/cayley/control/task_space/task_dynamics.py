@@ -185,7 +185,7 @@ class Selection:
             raise UnsupportedError(f"position and force clash along {', '.join(both)}: what touches gives one of them, "
                                    "and a law can impose the other only")
         if not self.position and not self.force:
-            raise SignatureError("a selection has an axis at least, of which the position or the force is controlled")
+            raise SignatureError("a selection has at least one axis of which the position or force is controlled")
 
     @classmethod
     def in_contact(cls, velocity: Iterable[str] = (), force: Iterable[str] = ()) -> Selection:

@@ -178,7 +178,7 @@ def chain_graph(bodies: int, across: Iterable[str], *, active_parts: bool = Fals
     """The graph of a chain with drivers at its joints "1", "2", ..., at its mass centres "1'", ... and at its tip, the
     last number: those named are across drivers, the others through drivers. (Fig. 2.)"""
     if bodies < 1:
-        raise ModelError(f"a chain of {bodies} bodies is none: it has one at least")
+        raise ModelError(f"a chain has at least one body, not {bodies}")
     drivers = [(f"{j + 1}", f"B{j + 1}", f"A{j}" if j else REFERENCE) for j in range(bodies)]
     drivers += [(f"{bodies + 1}", f"A{bodies}", REFERENCE)]
     drivers += [(f"{j + 1}'", f"G{j + 1}", REFERENCE) for j in range(bodies)]

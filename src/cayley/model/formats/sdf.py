@@ -382,4 +382,4 @@ def _check_roots(element: XmlElement, model: _Model, carried: dict[str, XmlEleme
         raise model.links[free[1]].error(f"no joint carries the links {', '.join(map(repr, free))}: there must be "
                                          "exactly one such link, the root")
     if not held and not free:
-        raise element.error("every link is carried by a joint: the joints form a ring that hangs on no root")
+        raise element.error("every link is carried by a joint: the joints form a ring that is connected to no root")

@@ -317,7 +317,7 @@ def _check_one_root(robot: XmlElement, links: Sequence[XmlElement], elements: Se
             f"there are {len(roots)} links that no joint carries, {found}; there must be exactly one, the root")
     ring = first_ring({joint.child: joint.parent for joint in joints})
     if ring:
-        raise owner[ring[0]].error("the joint is part of a ring of joints that hangs on no root")
+        raise owner[ring[0]].error("the joint is part of a ring of joints that is connected to no root")
 
 
 def _with_sound_mimics(elements: Sequence[XmlElement], joints: Sequence[Joint], notes: list[str]) -> list[Joint]:
