@@ -32,6 +32,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.parameters import chosen_parameters
 from cayley.model.tree import Tree
+
 from cayley.simulation.variational import variational
 from cayley.systems.fixed_steps.methods import EXPLICIT, IMPLICIT
 from cayley.systems.friction_and_stops import FrictionAndStops, Stop
@@ -64,7 +65,8 @@ def _made(tree: Tree, mechanics: TreeMechanics, limits: str | float, parameters:
         made, at = parametric_system(mechanics, parameters)
     else:
         made, at = replace(tree_system(mechanics), methods={"variational": partial(variational, mechanics)}), None
-    return replace(made, holds=_friction_and_stops(tree, mechanics, limits, at))
+    holds = _friction_and_stops(tree, mechanics, limits, at)
+    return replace(made, holds=holds)
 
 
 def _friction_and_stops(tree: Tree, mechanics: TreeMechanics, limits: str | float,

@@ -15,6 +15,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.complementarity import inertia_solve
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import SignatureError
+from cayley.systems.contacts import Contacts
 
 if TYPE_CHECKING:
     from cayley.systems.layout import Layout, Record, State
@@ -55,7 +56,8 @@ class FrictionAndStops(HoldsFunctions):
     velocities are `tied` by that many constraints gives, besides, their `rows(t, x, u, p)` A (tied, n), the `basis`
     (n, k) of the free motions of such an A, and `yielding(t, x, u, p, forces)`, the accelerations (n) that forces cause
     within them.
-    `ends` are limits at which a simulation ends. `restitution` is the coefficient from 0 to 1 of all stops.
+    `ends` are limits at which a simulation ends. `restitution` is the coefficient from 0 to 1 of all stops. `contacts`
+    are those of the same velocities.
 
     >>> from cayley.systems import Block, System
     >>> slide = System("slide", state={"x": Block((), "m", velocity="v"), "v": "m/s"}, inputs={"force": "N"},
@@ -79,6 +81,7 @@ class FrictionAndStops(HoldsFunctions):
     rows: Text | None = None
     basis: Callable[[Array], Array] | None = None
     yielding: Text | None = None
+    contacts: Contacts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", np.asarray(self.friction, dtype=float))
@@ -92,6 +95,8 @@ class FrictionAndStops(HoldsFunctions):
             if name not in layout.blocks:
                 raise SignatureError(f"friction and stops of {layout.whose} act on the block {name!r}, which is none "
                                      f"of {', '.join(layout.blocks)}")
+        if self.contacts is not None:
+            self.contacts.check(layout)
         size = layout.blocks[self.velocity].size
         if self.friction.shape != (size,) or len(self.names) != size:
             raise SignatureError(f"the dry friction of {layout.whose} has a name and a number for each of the {size} "
@@ -104,12 +109,18 @@ class FrictionAndStops(HoldsFunctions):
             return lambda t, x, u, p, *forces: of(*arguments(t, x, u, p), *forces)
 
         return replace(self, balance=text(self.balance), rows=self.rows and text(self.rows),
-                       yielding=self.yielding and text(self.yielding))
+                       yielding=self.yielding and text(self.yielding),
+                       contacts=self.contacts and self.contacts.within(text))
+
+    @property
+    def is_coupled(self) -> bool:
+        """True if an impulse on one velocity may need others: in constraints and contacts."""
+        return bool(self.tied) or self.contacts is not None
 
     @property
     def possible(self) -> bool:
-        """True if a velocity can be held, or a limit can end a simulation."""
-        return bool(self.stops or self.ends or self.friction.any())
+        """True if a velocity can be held, or a limit can end a simulation, or something can touch."""
+        return bool(self.stops or self.ends or self.friction.any() or self.contacts)
 
     def accelerations(self, t: Scalar, x: State, u: Record, p: Record, forces: Array) -> Array:
         """The accelerations (n) that forces (n) cause."""

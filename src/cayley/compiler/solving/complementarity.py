@@ -10,15 +10,13 @@ Sources: Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.solving.linear import ldl_solve
-from cayley.compiler.solving.loops import repeat
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array
 
 
 def corrected(M: Array, forces: Array, lower: Array, upper: Array, going: Array) -> tuple[Any, Any]:
@@ -48,23 +46,3 @@ def held_solve(M: Array, forces: Array, going: Array | float) -> Array:
 def inertia_solve(M: Array, forces: Array) -> Array:
     """M^-1 forces, eliminated from the tips of a tree inwards."""
     return ldl_solve(M[::-1, ::-1], forces[::-1])[::-1]
-
-
-def projected_gauss_seidel(W: Array, free: Sequence[Scalar], lower: Sequence[Scalar], upper: Sequence[Scalar],
-                           rounds: int) -> tuple[list[Scalar], list[Scalar]]:
-    """The impulses r (k) within bounds that bring free + W r nearest to zero, W (k, k) positive semidefinite: rounds,
-    in each of which every impulse is found in turn as if it were the last. Besides, by how much the last round has
-    changed what each is to bring to zero. A zero of W says that an
-    impulse moves nothing."""
-    own = np.stack([where(W[k][k] > 0, W[k][k], 1.0) for k in range(len(free))])
-    inverse = 1.0 / own
-
-    def sweep(state: tuple[Array, Array]) -> tuple[Array, Array]:
-        r = list(state[0])
-        for k in range(len(r)):
-            left = free[k] + sum(W[k][j] * r[j] for j in range(len(r)))
-            r[k] = np.minimum(np.maximum(r[k] - left * inverse[k], lower[k]), upper[k])
-        return np.stack(r), np.abs((state[0] - np.stack(r)) * own)
-
-    r, changes = repeat(sweep, (np.zeros(len(free)), np.zeros(len(free))), rounds)
-    return list(r), list(changes)

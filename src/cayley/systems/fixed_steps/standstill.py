@@ -19,14 +19,7 @@ method if it is less; with impacts it is 1, as they act on the velocities at the
 not creep. Source: Moreau 1988 and Jean 1999 for impulses in
 steps; the share s is new here.
 
-Velocities that constraints tie together take steps of semi-implicit Euler, with impulses in each:
-
-    v' = v + h a + W r         a without dry friction;  W = M^-1 within the constraints
-    |r_k| <= h friction_k      as large as it must be to stop joint k, and against its motion where it is not enough
-Joints that constraints tie together share what stops them; v' is unique. The impulses are found in rounds, joint after
-joint, each as if it were the last (projected Gauss-Seidel); for one freedom the first round is exact. A stop that would
-be passed in the step pushes until v' is -e times the velocity, or ends at the stop. Positions move with v': what
-friction holds does not creep. Order 1."""
+Where velocities need each other, in constraints and contacts, `impulses` makes the steps."""
 
 from __future__ import annotations
 
@@ -38,18 +31,17 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.array_parts import as_vector
-from cayley.compiler.solving.complementarity import after_rounds, held_solve, projected_gauss_seidel
+from cayley.compiler.solving.complementarity import after_rounds, held_solve
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
-from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, largest, nothing
-from cayley.systems.fixed_steps.runge_kutta import euler_stage
+from cayley.systems.fixed_steps.impulses import impulse_step
+from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, nothing
 from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop
 from cayley.systems.layout import Record, State
 from cayley.systems.system import System
 
 ROUNDS = 3
-_ROUNDS_OF_TIED = 30
 _ANY = 1e30  # N s, N m s: an impulse without a bound
 
 
@@ -86,13 +78,14 @@ def with_standstill(method: FixedStep, name: str, system: System) -> FixedStep:
     if ends:
         raise UnsupportedError(f'{system.name} ends at its limits, as {ends[0].name}: only `simulate` does that; take '
                                'limits="inelastic", "elastic" or a coefficient of restitution for rollouts')
-    if any(part.tied for part in system.holds):
+    if any(part.is_coupled for part in system.holds):
         if name != "semi-implicit-euler":
+            why = "contacts" if any(part.contacts for part in system.holds) else (
+                "dry friction or stops, and its constraints tie joints together")
             raise UnsupportedError(
-                f"{system.name} includes dry friction or stops, and its constraints tie joints together: which of them "
-                'stand still is settled by `simulate`, and in fixed steps by "semi-implicit-euler", not by '
-                f"{name!r}")
-        return FixedStep(1, ONE_STAGE, nothing, _tied_step)
+                f"{system.name} includes {why}: which of them stand still is settled in fixed steps by "
+                f'"semi-implicit-euler", not by {name!r}')
+        return FixedStep(1, ONE_STAGE, nothing, impulse_step)
 
     def text(stage: Stage, point: Point, before: Array) -> tuple[Point, Array]:
         layout = stage.flow.layout
@@ -213,51 +206,3 @@ def _energy(flow: Flow, part: FrictionAndStops, x: State) -> Scalar:
         return flow.system.energy(flow.t, x, u, flow.p)
     v = as_vector(x[part.velocity])
     return v @ (part.balance(flow.t, x, u, flow.p)[0] @ v) / 2
-
-
-# Velocities that constraints tie together
-
-def _tied_step(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
-    flow, h, _ = stage
-
-    def pushed(x: State, u: Record, slopes: dict[str, Array], others: dict[str, Array]) -> tuple[Scalar, Scalar]:
-        work: Scalar = 0.0
-        defect = point.defect
-        for part in flow.system.holds:
-            v, a = (as_vector(of[part.velocity]) for of in (x, slopes))
-            columns, impulses, W, last = _tied_impulses(part, flow, h, x, u, a)
-            after = v + h * a + impulses @ W
-            others[part.velocity] = after.reshape(np.shape(x[part.velocity]))
-            work = work + impulses @ ((v + after) / 2)[columns]
-            defect = np.maximum(defect, last)
-        return work, defect
-
-    return euler_stage(stage, point, carried, pushed)
-
-
-def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
-                   a: Array) -> tuple[list[int], Array, Array, Scalar]:
-    """The velocities that may be held, the impulses on them, what unit impulses do (k, n), and by how much the last
-    round has changed velocities."""
-    v = as_vector(x[part.velocity])
-    M, _ = part.balance(flow.t, x, u, flow.p)
-    stopped = {stop.column for stop in part.stops}
-    columns = [k for k in range(len(part.names)) if part.friction[k] > 0 or k in stopped]
-    W = np.stack([part.accelerations(flow.t, x, u, flow.p, unit) for unit in np.eye(len(part.names))[columns]])
-    free = v + h * part.accelerations(flow.t, x, u, flow.p, M @ a)  # without what turns it with the constraints
-    most = h * part.friction[columns]
-    lower, upper, wanted = list(-most), list(most), [0.0 * h for _ in columns]
-    q = as_vector(x[part.position])
-    for stop in part.stops:
-        k = columns.index(stop.column)
-        speed = stop.n * free[stop.column]
-        gap = np.maximum(stop.gap(q), 0.0)
-        passes = gap + h * speed < 0
-        rebound = -part.restitution * speed
-        returns = rebound <= np.maximum(REST_SPEED, h * np.abs(a[stop.column]))
-        wanted[k] = where(passes, stop.n * where(returns, -gap / h, rebound), wanted[k])
-        lower[k] = where(passes, 0.0 if stop.n > 0 else -_ANY, lower[k])
-        upper[k] = where(passes, _ANY if stop.n > 0 else 0.0, upper[k])
-    wide = [free[column] - wanted[k] for k, column in enumerate(columns)]
-    r, changes = projected_gauss_seidel(W[:, columns], wide, lower, upper, _ROUNDS_OF_TIED)
-    return columns, np.stack(r), W, largest(np.array(changes))

@@ -44,7 +44,8 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
 
     def held(part: FrictionAndStops) -> FrictionAndStops:
         return replace(part.within(own), velocity=names.get(part.velocity, part.velocity),
-                       position=names.get(part.position, part.position))
+                       position=names.get(part.position, part.position),
+                       contacts=part.contacts and part.contacts.renamed(names))
 
     blocks = {n: replace(block, velocity=names.get(block.velocity, block.velocity)) if block.velocity else block
               for n, block in system.blocks.items()}

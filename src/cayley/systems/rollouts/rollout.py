@@ -358,7 +358,7 @@ def rollout(system: System, *, method: str | None = None, changing: Sequence[str
 
 def default_method(system: System) -> str:
     """The fixed-step method of a rollout that names none: the one that can settle which of tied joints stand still."""
-    return "semi-implicit-euler" if any(part.possible and part.tied for part in system.holds) else "rk4"
+    return "semi-implicit-euler" if any(part.possible and part.is_coupled for part in system.holds) else "rk4"
 
 
 def system_step(system: System, method: str, iterations: int | None) -> FixedStep:

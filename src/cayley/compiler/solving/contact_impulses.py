@@ -1,0 +1,213 @@
+"""Impulses of contacts with Coulomb friction, and impulses within bounds: one problem, solved inside a kernel.
+
+    v = free + W r                 velocities of the rows; W (m, m) positive semidefinite
+    contact   rows (t1, t2, n):    r_n >= 0, v_n >= 0, r_n v_n = 0;  |r_t| <= mu r_n,  r_t = -mu r_n v_t / |v_t| if it slides
+    bounded   lower <= r <= upper: v = 0 between the bounds, v >= 0 at the lower one, v <= 0 at the upper one
+    r = P(r - s v)                 the same as an equation: P projects on cones, discs of the radius mu r_n, and bounds
+
+Each round takes steps of Newton's method on this equation (semismooth; Alart & Curnier 1991) while they halve its
+residual, and sweeps of Gauss-Seidel where they do not: contact after contact is solved as if the others were known.
+The friction of one contact that slides is a root of one number k, S r_t + b = -k r_t, |r_t| = mu r_n, which always
+exists (the cone is exact: no pyramid, no smoothing). Started from the last impulses, the first step of Newton's method
+is exact as long as no contact changes between open, sticking and sliding. Where rows depend on each other (a box on
+four corners) impulses are not unique but the velocities are: steps are the shortest ones from the start.
+Derivatives are those of the solution, by the implicit function theorem, where no contact is about to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.solving.linear import is_zero, solve_rows
+from cayley.compiler.solving.loops import repeat
+from cayley.compiler.tracing.symbols import rounding, where
+from cayley.compiler.typing import Array, Scalar
+
+ROUNDS = 12
+_STEPS = 4  # of Newton's method in a round
+_SWEEPS = 4
+_ROOTS = 4  # steps towards k
+_TOLERANCE = 1e-10  # of the largest free velocity
+_ROUNDING = 128.0  # units of it that are asked for at least
+_NEAREST = 1e-7  # by how much the equations of a step are damped, as rows may depend on each other
+_TINY = 1e-30
+
+
+class ContactRows(NamedTuple):
+    """The rows of a contact problem: `friction` (c) of the contacts, whose 3 c rows come first; `lower` and `upper` (k)
+    of the others."""
+
+    W: Array
+    free: Array
+    friction: Array
+    lower: Array
+    upper: Array
+
+
+class Impulses(NamedTuple):
+    """The impulses (m), the velocities of their rows (m), the largest violation of their law [m/s], and what is allowed.
+    """
+
+    r: Array
+    v: Array
+    residual: Scalar
+    tolerance: Scalar
+
+
+def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> Impulses:
+    """The impulses of contacts, found from those of a `start` (m).
+
+    >>> ball = ContactRows(np.eye(3), np.array([0.3, 0.0, -1.0]), np.array([0.2]), np.zeros(0), np.zeros(0))
+    >>> contact_impulses(ball, np.zeros(3)).r.round(9)
+    array([-0.2, -0. ,  1. ])
+    """
+    scales = _scales(rows)
+    whole = reduce(np.maximum, [abs(x) for x in rows.free], 0.0)
+    allowed = np.maximum(_TOLERANCE, _ROUNDING * rounding(whole - whole + 1.0)) * whole
+    begun = _Try(start, _residual(rows, scales, start), 1.0)
+
+    def improved(best: _Try) -> _Try:
+        best = repeat(lambda x: _newton(rows, scales, x), best._replace(goes=1.0), _STEPS,
+                      until=lambda x: (x.residual <= allowed) | (x.goes == 0.0))
+        return repeat(lambda x: _swept(rows, scales, x), best, _SWEEPS, until=lambda x: x.residual <= allowed)
+
+    found = repeat(improved, begun, rounds, until=lambda x: x.residual <= allowed)
+    return Impulses(found.r, rows.free + rows.W @ found.r, found.residual, allowed)
+
+
+class _Try(NamedTuple):
+    """Impulses, how far they are from a solution, and whether the last step came nearer (1) or not (0)."""
+
+    r: Array
+    residual: Scalar
+    goes: Scalar
+
+
+class _Projection(NamedTuple):
+    """P(y), and its derivative by y: of each contact a block (3, 3), of each other row a number."""
+
+    value: Array
+    blocks: list[Array]
+    slopes: list[Scalar]
+
+
+def _scales(rows: ContactRows) -> Array:
+    """The lengths s (m) of steps along velocities: one for all rows of a contact, so that discs stay discs."""
+    own = [rows.W[k][k] for k in range(len(rows.W))]
+    size = 3 * len(rows.friction)
+    largest = [reduce(np.maximum, own[k:k + 3]) for k in range(0, size, 3) for _ in range(3)]
+    return np.stack([1.0 / where(x > 0.0, x, 1.0) for x in (*largest, *own[size:])])
+
+
+def _residual(rows: ContactRows, scales: Array, r: Array) -> Scalar:
+    y = r - scales * (rows.free + rows.W @ r)
+    return _distance(scales, r, _projected(rows, y).value)
+
+
+def _distance(scales: Array, r: Array, projected: Array) -> Scalar:
+    return reduce(np.maximum, [abs(x) for x in (r - projected) / scales])
+
+
+def _projected(rows: ContactRows, y: Array) -> _Projection:
+    value: list[Any] = []
+    blocks = []
+    for c, mu in enumerate(rows.friction):
+        t1, t2, n = y[3 * c], y[3 * c + 1], y[3 * c + 2]
+        on = where(n > 0.0, 1.0, 0.0)
+        radius = mu * np.maximum(n, 0.0)
+        length = np.sqrt(t1 * t1 + t2 * t2 + _TINY)
+        sticks = length <= radius
+        share = where(sticks, on, radius / length)
+        u1, u2 = where(sticks, 0.0, t1 / length), where(sticks, 0.0, t2 / length)
+        value += [share * t1, share * t2, np.maximum(n, 0.0)]
+        blocks.append(np.array([[share * (1.0 - u1 * u1), -share * u1 * u2, mu * on * u1],
+                                [-share * u1 * u2, share * (1.0 - u2 * u2), mu * on * u2],
+                                [0.0, 0.0, on]], dtype=object))
+    rest = y[3 * len(rows.friction):]
+    clipped = [np.minimum(np.maximum(x, a), b) for x, a, b in zip(rest, rows.lower, rows.upper, strict=True)]
+    slopes = [where((x > a) & (x < b), 1.0, 0.0) for x, a, b in zip(rest, rows.lower, rows.upper, strict=True)]
+    return _Projection(np.stack([*value, *clipped]), blocks, slopes)
+
+
+def _newton(rows: ContactRows, scales: Array, best: _Try) -> _Try:
+    """A step of Newton's method, taken if it halves the residual."""
+    y = best.r - scales * (rows.free + rows.W @ best.r)
+    found = _projected(rows, y)
+    step = _solved(_derivative(rows, scales, found), found.value - best.r)
+    r = best.r + step
+    residual = _residual(rows, scales, r)
+    nearer = residual < 0.5 * best.residual
+    return _Try(where(nearer, r, best.r), where(nearer, residual, best.residual), where(nearer, 1.0, 0.0))
+
+
+def _derivative(rows: ContactRows, scales: Array, found: _Projection) -> list[list[Any]]:
+    """I - P'(I - s W), damped."""
+    m = len(rows.W)
+    along = [[scales[i] * rows.W[i][j] - (1.0 if i == j else 0.0) for j in range(m)] for i in range(m)]
+    made: list[list[Any]] = []
+    for c, block in enumerate(found.blocks):
+        for row in block:
+            parts = [(slope, along[3 * c + k]) for k, slope in enumerate(row) if not is_zero(slope)]
+            made.append([sum(slope * line[j] for slope, line in parts) for j in range(m)])
+    made += [[slope * x for x in along[3 * len(found.blocks) + k]] for k, slope in enumerate(found.slopes)]
+    for i in range(m):
+        made[i][i] = made[i][i] + (1.0 + _NEAREST)
+    return made
+
+
+def _solved(A: Sequence[Sequence[Any]], right: Array) -> Array:
+    return np.stack(solve_rows([{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A], list(right)))
+
+
+def _swept(rows: ContactRows, scales: Array, best: _Try) -> _Try:
+    """One sweep over all contacts and rows."""
+    r = list(best.r)
+    m = len(r)
+    size = 3 * len(rows.friction)
+    for c in range(0, size, 3):
+        others = [j for j in range(m) if not c <= j < c + 3]
+        free = [rows.free[k] + sum(rows.W[k][j] * r[j] for j in others) for k in range(c, c + 3)]
+        r[c:c + 3] = _alone(rows.W[c:c + 3, c:c + 3], free, rows.friction[c // 3])
+    for k in range(size, m):
+        v = rows.free[k] + sum(rows.W[k][j] * r[j] for j in range(m))
+        r[k] = np.minimum(np.maximum(r[k] - scales[k] * v, rows.lower[k - size]), rows.upper[k - size])
+    swept = np.stack(r)
+    return _Try(swept, _residual(rows, scales, swept), best.goes)
+
+
+def _alone(W: Array, free: Sequence[Any], mu: Scalar) -> list[Any]:
+    """The impulse (3) of one contact that has W (3, 3) and moves with `free` (3) without it."""
+    lever = [W[0][2] / W[2][2], W[1][2] / W[2][2]]
+    a, b, d = W[0][0] - lever[0] * W[0][2], W[0][1] - lever[0] * W[1][2], W[1][1] - lever[1] * W[1][2]
+    rest = [free[k] - lever[k] * free[2] for k in range(2)]
+    push = -free[2] / W[2][2]
+    k, least, most = 0.0 * a, 0.0 * a - 1.0, 1.0 / _TINY + 0.0 * a
+    for _ in range(_ROOTS):
+        x, y, n, size, area = _sliding(a + k, b, d + k, rest, lever, push)
+        dx, dy = -((d + k) * x - b * y) / area, -((a + k) * y - b * x) / area
+        dn = -(lever[0] * dx + lever[1] * dy)
+        too_long = size > mu * n
+        least, most = where(too_long, k, least), where(too_long, most, k)
+        slope = mu * (dn * size - n * (x * dx + y * dy) / size)
+        newton = k + (size - mu * n) * size / where(slope > 0.0, slope, 1.0)
+        inside = (slope > 0.0) & (newton > least) & (newton < most) & (n > 0.0)
+        halfway = where(most < 1.0 / _TINY, 0.5 * (least + most), 2.0 * k + a + d)
+        k = where(least < 0.0, 0.0, where(inside, newton, halfway))  # it sticks
+    x, y, n, size, _ = _sliding(a + k, b, d + k, rest, lever, push)
+    n = np.maximum(n, 0.0)
+    share = np.minimum(1.0, mu * n / size)
+    touches = free[2] < 0.0
+    return [where(touches, value, 0.0) for value in (share * x, share * y, n)]
+
+
+def _sliding(a: Scalar, b: Scalar, d: Scalar, rest: Sequence[Any], lever: Sequence[Any],
+             push: Scalar) -> tuple[Any, ...]:
+    """The impulse that leaves the contact closed and sliding against itself, its tangential length, and the determinant.
+    """
+    area = a * d - b * b
+    x, y = (b * rest[1] - d * rest[0]) / area, (b * rest[0] - a * rest[1]) / area
+    n = push - lever[0] * x - lever[1] * y
+    return x, y, n, np.sqrt(x * x + y * y + _TINY), area
