@@ -33,6 +33,7 @@ from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.parameters import chosen_parameters
 from cayley.model.tree import Tree
 
+from cayley.simulation.contacts import with_contacts
 from cayley.simulation.variational import variational
 from cayley.systems.fixed_steps.methods import EXPLICIT, IMPLICIT
 from cayley.systems.friction_and_stops import FrictionAndStops, Stop
@@ -66,7 +67,7 @@ def _made(tree: Tree, mechanics: TreeMechanics, limits: str | float, parameters:
     else:
         made, at = replace(tree_system(mechanics), methods={"variational": partial(variational, mechanics)}), None
     holds = _friction_and_stops(tree, mechanics, limits, at)
-    return replace(made, holds=holds)
+    return with_contacts(replace(made, holds=holds), tree) if tree.contacts else replace(made, holds=holds)
 
 
 def _friction_and_stops(tree: Tree, mechanics: TreeMechanics, limits: str | float,
@@ -78,7 +79,7 @@ def _friction_and_stops(tree: Tree, mechanics: TreeMechanics, limits: str | floa
                               f"1, not {limits!r}")
     friction = _checked_friction(tree)
     stops = () if limits == "ignore" else tuple(stops_of(tree))
-    if not stops and not friction.any():
+    if not stops and not friction.any() and not tree.contacts:
         return []
 
     def balance(t: Array, x: Record, u: Record, p: Record) -> tuple[Array, Array]:
