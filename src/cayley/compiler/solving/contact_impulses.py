@@ -8,7 +8,7 @@
 Each round takes steps of Newton's method on this equation (semismooth; Alart & Curnier 1991) while they halve its
 residual, and sweeps of Gauss-Seidel where they do not: contact after contact is solved as if the others were known.
 The friction of one contact that slides is a root of one number k, S r_t + b = -k r_t, |r_t| = mu r_n, which always
-exists (the cone is exact: no pyramid, no smoothing). Started from the last impulses, the first step of Newton's method
+exists (the cone is exact: no pyramid, no smoothing), found as a share k / (k + unit). Started from the last impulses, the first step of Newton's method
 is exact as long as no contact changes between open, sticking and sliding. Where rows depend on each other (a box on
 four corners) impulses are not unique but the velocities are: steps are the shortest ones from the start.
 Derivatives are those of the solution, by the implicit function theorem, where no contact is about to change."""
@@ -29,7 +29,8 @@ from cayley.compiler.typing import Array, Scalar
 ROUNDS = 12
 _STEPS = 4  # of Newton's method in a round
 _SWEEPS = 4
-_ROOTS = 4  # steps towards k
+_ROOTS = 12  # steps towards k
+_EXACT = 1e-6  # of the impulse: the next sweep asks again
 _TOLERANCE = 1e-10  # of the largest free velocity
 _ROUNDING = 128.0  # units of it that are asked for at least
 _NEAREST = 1e-7  # by how much the equations of a step are damped, as rows may depend on each other
@@ -182,32 +183,34 @@ def _alone(W: Array, free: Sequence[Any], mu: Scalar) -> list[Any]:
     """The impulse (3) of one contact that has W (3, 3) and moves with `free` (3) without it."""
     lever = [W[0][2] / W[2][2], W[1][2] / W[2][2]]
     a, b, d = W[0][0] - lever[0] * W[0][2], W[0][1] - lever[0] * W[1][2], W[1][1] - lever[1] * W[1][2]
-    rest = [free[k] - lever[k] * free[2] for k in range(2)]
+    x0, y0 = (free[k] - lever[k] * free[2] for k in range(2))
     push = -free[2] / W[2][2]
-    k, least, most = 0.0 * a, 0.0 * a - 1.0, 1.0 / _TINY + 0.0 * a
-    for _ in range(_ROOTS):
-        x, y, n, size, area = _sliding(a + k, b, d + k, rest, lever, push)
-        dx, dy = -((d + k) * x - b * y) / area, -((a + k) * y - b * x) / area
-        dn = -(lever[0] * dx + lever[1] * dy)
-        too_long = size > mu * n
-        least, most = where(too_long, k, least), where(too_long, most, k)
-        slope = mu * (dn * size - n * (x * dx + y * dy) / size)
-        newton = k + (size - mu * n) * size / where(slope > 0.0, slope, 1.0)
-        inside = (slope > 0.0) & (newton > least) & (newton < most) & (n > 0.0)
-        halfway = where(most < 1.0 / _TINY, 0.5 * (least + most), 2.0 * k + a + d)
-        k = where(least < 0.0, 0.0, where(inside, newton, halfway))  # it sticks
-    x, y, n, size, _ = _sliding(a + k, b, d + k, rest, lever, push)
+    unit = 0.5 * (a + d)
+
+    def sliding(share: Scalar) -> tuple[Any, ...]:
+        k = unit * share / (1.0 - share)
+        area = (a + k) * (d + k) - b * b
+        x, y = (b * y0 - (d + k) * x0) / area, (b * x0 - (a + k) * y0) / area
+        return k, area, x, y, push - lever[0] * x - lever[1] * y, np.sqrt(x * x + y * y + _TINY)
+
+    def nearer(share: Scalar, least: Scalar, most: Scalar) -> tuple[Any, ...]:
+        k, area, x, y, n, size = sliding(share)
+        slides = size > mu * n
+        least, most = where(slides, share, least), where(slides, most, share)
+        dx, dy = (b * y - (d + k) * x) / area, (b * x - (a + k) * y) / area
+        slope = -mu * (lever[0] * dx + lever[1] * dy) * size - mu * n * (x * dx + y * dy) / size
+        root = k + (size - mu * n) * size / where(slope > 0.0, slope, 1.0)
+        root = root / (unit + root)
+        inside = (slope > 0.0) & (root >= least) & (root <= most)
+        return where(inside, root, 0.5 * (least + most)), least, most
+
+    def found(share: Scalar, least: Scalar, most: Scalar) -> Scalar:
+        *_, n, size = sliding(share)
+        return (abs(size - mu * n) <= _EXACT * size) | ((share == 0.0) & (size <= mu * n))
+
+    share, _, _ = repeat(lambda x: nearer(*x), (0.0 * a, 0.0 * a, 0.0 * a + 1.0), _ROOTS, until=lambda x: found(*x))
+    *_, x, y, n, size = sliding(share)
     n = np.maximum(n, 0.0)
-    share = np.minimum(1.0, mu * n / size)
+    within = np.minimum(1.0, mu * n / size)
     touches = free[2] < 0.0
-    return [where(touches, value, 0.0) for value in (share * x, share * y, n)]
-
-
-def _sliding(a: Scalar, b: Scalar, d: Scalar, rest: Sequence[Any], lever: Sequence[Any],
-             push: Scalar) -> tuple[Any, ...]:
-    """The impulse that leaves the contact closed and sliding against itself, its tangential length, and the determinant.
-    """
-    area = a * d - b * b
-    x, y = (b * rest[1] - d * rest[0]) / area, (b * rest[0] - a * rest[1]) / area
-    n = push - lever[0] * x - lever[1] * y
-    return x, y, n, np.sqrt(x * x + y * y + _TINY), area
+    return [where(touches, value, 0.0) for value in (within * x, within * y, n)]
