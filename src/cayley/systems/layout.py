@@ -222,8 +222,9 @@ class Layout:
                                      "dictionary with these names")
             x = {names[0]: x}
         check_known(x, names, f"{self.whose} has no state")
-        x = {name: np.full(block.shape, block.default) for name, block in self.blocks.items()
-             if block.default is not None} | {name: x[name] for name in x}
+        single = bool(len(x)) and all(getattr(x[name], "dtype", None) == np.float32 for name in x if name in self.blocks)
+        x = {name: np.full(block.shape, block.default, np.float32 if single else np.float64)
+             for name, block in self.blocks.items() if block.default is not None} | {name: x[name] for name in x}
         missing = [name for name in self.blocks if name not in x]
         if missing:
             raise SignatureError(f"the state of {self.whose} is not complete: {missing[0]!r} is missing")

@@ -92,7 +92,7 @@ class JavaScriptDialect(Dialect):
     def whole(self, name: str, code: str) -> str:
         return f"const {name} = {code};"
 
-    def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
+    def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str], *, looped: bool = False) -> str:
         return block(f"function {name}({', '.join(arrays)})", ["const out = [];", *lines, "return out;"])
 
     def function_of_numbers(self, name: str, parameters: Sequence[str], lines: Sequence[str], result: str) -> str:

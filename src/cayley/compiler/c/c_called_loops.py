@@ -41,7 +41,7 @@ def loop_function(dialect: Dialect, loop: ProgramLoop, prefix: str) -> str:
     lines = [*dialect.unused(idle), *[dialect.variable(name, f"{start}[{k}]") for k, name in enumerate(state)],
              *dialect.loop("turn", str(loop.turns), inside)]
     stores = [f"out[{k}] = {name};" for k, name in enumerate(state)]
-    return dialect.with_results(function_name(prefix, loop.key), arrays, [*lines, *stores])
+    return dialect.with_results(function_name(prefix, loop.key), arrays, [*lines, *stores], looped=True)
 
 
 def _turn(dialect: Dialect, turn: Program, loop: ProgramLoop, state: Sequence[str], texts: Mapping[int, CExpression],

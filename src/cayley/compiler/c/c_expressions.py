@@ -58,6 +58,11 @@ class Dialect:
     nan: str = "NAN"
     helper: str = "static"
 
+    @property
+    def looped(self) -> str:
+        """The words before a function that is a loop."""
+        return self.helper
+
     def number(self, value: float) -> str:
         """The shortest literal that is read back as this value."""
         if self.real == "float":
@@ -104,11 +109,11 @@ class Dialect:
         head = f"for ({kind or self.counter} {counter} = 0; {counter} < {end}; ++{counter}) {{"
         return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
 
-    def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
+    def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str], *, looped: bool = False) -> str:
         """The definition of a program that is called: it takes a pointer for each input, and one for all results, of
-        which the lines set `out[k]`."""
+        which the lines set `out[k]`. Programs that are `looped` read their inputs again and again."""
         parameters = ", ".join([*[f"const {self.real} *{array}" for array in arrays], f"{self.real} *out"])
-        return block(f"{self.helper} void {name}({parameters})", lines)
+        return block(f"{self.looped if looped else self.helper} void {name}({parameters})", lines)
 
     def function_of_numbers(self, name: str, parameters: Sequence[str], lines: Sequence[str], result: str) -> str:
         """The definition of a function of numbers."""

@@ -51,7 +51,12 @@ _QUOTIENT = {"float": """{helper} __forceinline__ float {name}(float a, float b)
 
 
 class CudaDialect(Dialect):
-    """CUDA: elementary functions are the library's own, and a sine comes with its cosine."""
+    """CUDA: elementary functions are the library's own, and a sine comes with its cosine. Loops are inlined, so that
+    their arrays are registers."""
+
+    @property
+    def looped(self) -> str:
+        return f"{self.helper} __forceinline__"
 
     def is_helper(self, op: str) -> bool:
         return (op == "divide" and OWN_DIVISION) or is_helper(op) or _is_own(op)

@@ -32,7 +32,7 @@ _SWEEPS = 4
 _ROOTS = 12  # steps towards k
 _EXACT = 1e-6  # of the impulse: the next sweep asks again
 _TOLERANCE = 1e-10  # of the largest free velocity
-_ROUNDING = 128.0  # units of it that are asked for at least
+_ROUNDING = 512.0  # units of it that are asked for at least: 6e-5 in float32
 _NEAREST = 1e-7  # by how much the equations of a step are damped, as rows may depend on each other
 _TINY = 1e-30
 
@@ -77,6 +77,45 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
 
     found = repeat(improved, begun, rounds, until=lambda x: x.residual <= allowed)
     return Impulses(found.r, rows.free + rows.W @ found.r, found.residual, allowed)
+
+
+def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: float = 1e-4) -> Impulses:
+    """The impulses of contacts after so many sweeps at most, in each of which every normal impulse and then every pair
+    of tangential ones takes the step that P projects. Cheaper than `contact_impulses` where the start is near, and less
+    exact: sweeps end when the last changed no velocity by more than `tolerance` of the largest free one.
+
+    >>> ball = ContactRows(np.eye(3), np.array([0.3, 0.0, -1.0]), np.array([0.2]), np.zeros(0), np.zeros(0))
+    >>> swept_impulses(ball, np.zeros(3), 5).r.round(9)
+    array([-0.2, -0. ,  1. ])
+    """
+    scales = _scales(rows)
+    allowed = np.maximum(tolerance * reduce(np.maximum, [abs(x) for x in rows.free], 0.0), _TINY)
+
+    def sweep(r: Array, _: Scalar) -> tuple[Array, Scalar]:
+        after = _projected_one_by_one(rows, scales, r)
+        return after, reduce(np.maximum, [abs(x) for x in (after - r) / scales])
+
+    r, _ = repeat(lambda x: sweep(*x), (start, 2.0 * allowed), sweeps, until=lambda x: x[1] <= allowed)
+    v = rows.free + rows.W @ r
+    return Impulses(r, v, _distance(scales, r, _projected(rows, r - scales * v).value), allowed)
+
+
+def _projected_one_by_one(rows: ContactRows, scales: Array, start: Array) -> Array:
+    r = list(start)
+
+    def stepped(k: int) -> Scalar:
+        return r[k] - scales[k] * (rows.free[k] + rows.W[k] @ np.stack(r))
+
+    size = 3 * len(rows.friction)
+    for c, mu in zip(range(0, size, 3), rows.friction, strict=True):
+        own = rows.W[c + 2][c + 2]
+        r[c + 2] = np.maximum(r[c + 2] - (rows.free[c + 2] + rows.W[c + 2] @ np.stack(r)) / own, 0.0)
+        x, y = stepped(c), stepped(c + 1)
+        share = np.minimum(1.0, mu * r[c + 2] / np.sqrt(x * x + y * y + _TINY))
+        r[c], r[c + 1] = share * x, share * y
+    for k, lower, upper in zip(range(size, len(r)), rows.lower, rows.upper, strict=True):
+        r[k] = np.minimum(np.maximum(stepped(k), lower), upper)
+    return np.stack(r)
 
 
 class _Try(NamedTuple):

@@ -14,12 +14,13 @@ C times its force, as a spring that is integrated implicitly. Order 1. Sources: 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.array_parts import as_vector
-from cayley.compiler.solving.contact_impulses import ContactRows, contact_impulses
+from cayley.compiler.solving.contact_impulses import ContactRows, contact_impulses, swept_impulses
 from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar
@@ -33,18 +34,21 @@ _SEPARATION = 0.1  # m/s
 _ANY = 1e30  # N s, N m s: an impulse without a bound
 
 
-def impulse_step(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
-    """A step in which impulses hold what touches, sticks or stops."""
+def impulse_step(sweeps: int | None = None) -> Callable[[Stage, Point, Array], tuple[Point, Array]]:
+    """A step in which impulses hold what touches, sticks or stops: to rounding, or by so many sweeps at most."""
+    return partial(_stage, sweeps)
+
+
+def _stage(sweeps: int | None, stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     flow, h, _ = stage
 
     def pushed(x: State, u: Record, slopes: dict[str, Array], others: dict[str, Array]) -> tuple[Scalar, Scalar]:
         work: Scalar = 0.0
         defect = point.defect
         for part in flow.system.holds:
-            made = _impulses(part, flow, h, x, u, as_vector(slopes[part.velocity]))
-            v = as_vector(x[part.velocity])
+            made = _impulses(part, flow, h, x, u, as_vector(slopes[part.velocity]), sweeps)
             others[part.velocity] = made.after.reshape(np.shape(x[part.velocity]))
-            work = work + made.r @ (made.R @ (v + made.after)) / 2
+            work = work + made.work
             defect = np.maximum(defect, made.residual)
             if part.contacts is not None:
                 count = len(part.contacts.names)
@@ -55,24 +59,26 @@ def impulse_step(stage: Stage, point: Point, carried: Array) -> tuple[Point, Arr
 
 
 class _Impulses(NamedTuple):
-    """The rows (m, n), their impulses (m), the velocity after the step (n), and the residual of the law."""
+    """The impulses (m) of the rows, the velocity after the step (n), the work [J], and the residual of the law."""
 
-    R: Array
     r: Array
     after: Array
+    work: Scalar
     residual: Scalar
 
 
 class _Response(NamedTuple):
-    """The velocities (m) of rows at the end of a step without impulses, what impulses do to them (m, m), and the
+    """The velocities (m) of rows before a step and after it without impulses, what impulses do to them (m, m), and the
     velocity (n) after the step as a function of the impulses."""
 
+    before: Array
     free: Array
     W: Array
     after: Callable[[Array], Array]
 
 
-def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array) -> _Impulses:
+def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array,
+              sweeps: int | None) -> _Impulses:
     v = as_vector(x[part.velocity])
     stopped = {stop.column for stop in part.stops}
     columns = [k for k in range(len(part.names)) if part.friction[k] > 0 or k in stopped]
@@ -85,14 +91,17 @@ def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record
         friction = part.contacts.friction(flow.t, x, u, flow.p)
         start = np.concatenate([h * as_vector(x[part.contacts.forces]), np.zeros(len(columns))])
     response = (_of_tree if part.yielding is None else _within)(part, flow, h, x, u, a, R)
-    gained = response.free - R @ v
-    wanted, softness = _contact_targets(part, h, gaps, response.free, gained)
+    gained = response.free - response.before
+    wanted, soft = _contact_targets(part, h, gaps, response.free, gained)
     lower, upper, of_joints = _joint_bounds(part, h, x, columns, response.free[3 * len(gaps):],
                                             gained[3 * len(gaps):])
-    free = response.free - np.concatenate([wanted, of_joints])
-    W = response.W + np.diag(np.concatenate([softness, np.zeros(len(columns))])) if np.any(softness) else response.W
-    found = contact_impulses(ContactRows(W, free, friction, lower, upper), start)
-    return _Impulses(R, found.r, response.after(found.r), where(found.residual <= found.tolerance, 0.0, found.residual))
+    softness = np.concatenate([soft, np.zeros(len(columns))])
+    W = response.W + np.diag(softness) if np.any(softness) else response.W
+    problem = ContactRows(W, response.free - np.concatenate([wanted, of_joints]), friction, lower, upper)
+    found = contact_impulses(problem, start) if sweeps is None else swept_impulses(problem, start, sweeps)
+    after = response.free + response.W @ found.r
+    return _Impulses(found.r, response.after(found.r), found.r @ (response.before + after) / 2,
+                     where(found.residual <= found.tolerance, 0.0, found.residual))
 
 
 def _of_tree(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array, R: Array) -> _Response:
@@ -108,7 +117,8 @@ def _of_tree(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
     def after(r: Array) -> Array:
         return v + np.stack(solve_lower_transposed(L, inverse * (pushed + rows @ r)))[::-1]
 
-    return _Response(R @ v + weighted.T @ pushed, weighted.T @ rows, after)
+    before = R @ v
+    return _Response(before, before + weighted.T @ pushed, _symmetric(weighted, rows), after)
 
 
 def _within(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array, R: Array) -> _Response:
@@ -117,7 +127,15 @@ def _within(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, 
     M, _ = part.balance(flow.t, x, u, flow.p)
     moved = wrapped(np.stack([part.accelerations(flow.t, x, u, flow.p, row) for row in R]))
     without = h * part.accelerations(flow.t, x, u, flow.p, M @ a)  # without what turns it with the constraints
-    return _Response(R @ (v + without), R @ moved.T, lambda r: v + h * a + r @ moved)
+    before = R @ v
+    return _Response(before, before + R @ without, _symmetric(R.T, moved.T), lambda r: v + h * a + r @ moved)
+
+
+def _symmetric(left: Array, right: Array) -> Array:
+    """left^T right (m, m), of which half is computed."""
+    m = left.shape[1]
+    lower = [[left[:, i] @ right[:, j] for j in range(i + 1)] for i in range(m)]
+    return wrapped(np.array([[lower[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)], dtype=object))
 
 
 def _contact_targets(part: FrictionAndStops, h: Scalar, gaps: Array, free: Array,

@@ -72,7 +72,7 @@ class HeldFlow(Flow):
                                          for part in self.system.holds)
 
 
-def with_standstill(method: FixedStep, name: str, system: System) -> FixedStep:
+def with_standstill(method: FixedStep, name: str, system: System, iterations: int | None = None) -> FixedStep:
     """A method for a system with dry friction and stops."""
     ends = [stop for part in system.holds for stop in part.ends]
     if ends:
@@ -85,7 +85,7 @@ def with_standstill(method: FixedStep, name: str, system: System) -> FixedStep:
             raise UnsupportedError(
                 f"{system.name} includes {why}: which of them stand still is settled in fixed steps by "
                 f'"semi-implicit-euler", not by {name!r}')
-        return FixedStep(1, ONE_STAGE, nothing, impulse_step)
+        return FixedStep(1, ONE_STAGE, nothing, impulse_step(iterations))
 
     def text(stage: Stage, point: Point, before: Array) -> tuple[Point, Array]:
         layout = stage.flow.layout

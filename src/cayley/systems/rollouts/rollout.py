@@ -23,7 +23,7 @@ from cayley.explained_calls import with_explained_calls
 from cayley.progress import PatientBar, pieces
 from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.systems.arguments import check_lists
-from cayley.systems.fixed_steps.methods import fixed_step
+from cayley.systems.fixed_steps.methods import EXPLICIT, fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.standstill import with_standstill
 from cayley.systems.layout import Record, StateLike
@@ -363,8 +363,10 @@ def default_method(system: System) -> str:
 
 def system_step(system: System, method: str, iterations: int | None) -> FixedStep:
     """A method by its name, for a system with or without dry friction and stops."""
-    steps = fixed_step(method, iterations, system.methods)
-    return with_standstill(steps, method, system) if any(part.possible for part in system.holds) else steps
+    held = any(part.possible for part in system.holds)
+    swept = method in EXPLICIT and any(part.is_coupled for part in system.holds)
+    steps = fixed_step(method, None if swept else iterations, system.methods)
+    return with_standstill(steps, method, system, iterations) if held else steps
 
 
 def _with_last(state: tuple[StateLike | None, ...], given: Mapping[str, ArrayLike] | None,
