@@ -41,6 +41,8 @@ from cayley.model.configuration_space import (
     configuration_rate,
     configuration_step,
     moving_joints,
+    straight_step,
+    velocity_turning,
 )
 from cayley.model.configurations import check_configuration, normalized, quaternion_places
 from cayley.model.constraints import check_independent
@@ -264,6 +266,12 @@ class TreeConfigurations(Manifold):
 
     def step(self, x: Array, d: Array) -> Array:
         return configuration_step(self.tree, x, d)
+
+    def turning(self, d: Array) -> Array:
+        return velocity_turning(self.tree, d)
+
+    def straight(self, x: Array, d: Array, h: Scalar) -> tuple[Array, Array]:
+        return straight_step(self.tree, x, d, h)
 
     def difference(self, start: Array, end: Array) -> Array:
         return configuration_difference(self.tree, start, end)

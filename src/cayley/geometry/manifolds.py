@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.rotations.quaternion import quaternion_conjugate, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
@@ -34,6 +34,15 @@ class Manifold:
     def step(self, x: Array, d: Array) -> Array:
         """The point to which the constant velocity `d` leads in unit time."""
         return x + d
+
+    def turning(self, d: Array) -> Array:
+        """The rate at which the components of a velocity `d` that does not turn change with its axes, with the opposite
+        sign; zero for vectors."""
+        return np.zeros(np.shape(d))
+
+    def straight(self, x: Array, d: Array, h: Scalar) -> tuple[Array, Array]:
+        """The point that a velocity `d` reaches in a time `h` without turning, and the velocity in the axes there."""
+        return self.step(x, h * d), d
 
     def difference(self, start: Array, end: Array) -> Array:
         """The tangent whose step leads from one point to another."""

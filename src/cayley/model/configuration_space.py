@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
@@ -22,6 +22,19 @@ def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
 def configuration_step(tree: Tree, q: Array, qd: Array) -> Array:
     """Configuration (nq) that the constant velocity qd (nv) reaches from q in unit time."""
     return _joined(tree, lambda joint, a, b: joint.motion.step(q[a], qd[b]))
+
+
+def straight_step(tree: Tree, q: Array, qd: Array, h: Scalar) -> tuple[Array, Array]:
+    """Configuration (nq) after a time `h` with a velocity (nv) that does not turn, and that velocity in the axes there.
+    """
+    found = [joint.motion.straight(q[a], qd[b], h) for joint, a, b in moving_joints(tree)]
+    ends, velocities = zip(*found, strict=True) if found else ((), ())
+    return np.concatenate(ends or [np.zeros(0)]), np.concatenate(velocities or [np.zeros(0)])
+
+
+def velocity_turning(tree: Tree, qd: Array) -> Array:
+    """The acceleration (nv) that velocities show because their axes turn with them, with the opposite sign."""
+    return _joined(tree, lambda joint, a, b: joint.motion.turning(qd[b]) @ qd[b])
 
 
 def configuration_difference(tree: Tree, start: Array, end: Array) -> Array:

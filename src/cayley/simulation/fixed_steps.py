@@ -32,7 +32,6 @@ from cayley.model.constraints import check_independent
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.parameters import chosen_parameters
 from cayley.model.tree import Tree
-
 from cayley.simulation.contacts import with_contacts
 from cayley.simulation.variational import variational
 from cayley.systems.fixed_steps.methods import EXPLICIT, IMPLICIT

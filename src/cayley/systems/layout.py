@@ -182,6 +182,18 @@ class Layout:
         """The blocks to which constant velocities lead those they are given for."""
         return {name: self.blocks[name].manifold.step(x[name], d[name]) for name in d}
 
+    def turnings(self, x: Record) -> dict[str, Array]:
+        """The rates, by block, that velocities would have if only their axes turned, with the opposite sign."""
+        return {block.velocity: block.manifold.turning(x[block.velocity]) for block in self.blocks.values()
+                if block.velocity is not None and not block.is_flat}
+
+    def straight(self, x: Record, h: Scalar) -> dict[str, Array]:
+        """The positions after a step `h` with velocities that do not turn, and these velocities there."""
+        found: dict[str, Array] = {}
+        for name, velocity in self.moved_by.items():
+            found[name], found[velocity] = self.blocks[name].manifold.straight(x[name], x[velocity], h)
+        return found
+
     def middle(self, name: str, start: Record, end: Record) -> Array:
         """Halfway between two values of a block."""
         block = self.blocks[name]
@@ -222,8 +234,8 @@ class Layout:
                                      "dictionary with these names")
             x = {names[0]: x}
         check_known(x, names, f"{self.whose} has no state")
-        single = bool(len(x)) and all(getattr(x[name], "dtype", None) == np.float32 for name in x if name in self.blocks)
-        x = {name: np.full(block.shape, block.default, np.float32 if single else np.float64)
+        single = all(getattr(x[name], "dtype", None) == np.float32 for name in x if name in self.blocks)
+        x = {name: np.full(block.shape, block.default, np.float32 if single and len(x) else np.float64)
              for name, block in self.blocks.items() if block.default is not None} | {name: x[name] for name in x}
         missing = [name for name in self.blocks if name not in x]
         if missing:

@@ -1,38 +1,41 @@
 """Impulses of contacts with Coulomb friction, and impulses within bounds: one problem, solved inside a kernel.
 
-    v = free + W r                 velocities of the rows; W (m, m) positive semidefinite
-    contact   rows (t1, t2, n):    r_n >= 0, v_n >= 0, r_n v_n = 0;  |r_t| <= mu r_n,  r_t = -mu r_n v_t / |v_t| if it slides
-    bounded   lower <= r <= upper: v = 0 between the bounds, v >= 0 at the lower one, v <= 0 at the upper one
-    r = P(r - s v)                 the same as an equation: P projects on cones, discs of the radius mu r_n, and bounds
+    v = free + W r           velocities of the rows; W (m, m) positive semidefinite
+    contact (t1, t2, n)      r_n >= 0, v_n >= 0, r_n v_n = 0;  |r_t| <= mu r_n;  r_t = -mu r_n v_t / |v_t| if it slides
+    lower <= r <= upper      v = 0 between the bounds, v >= 0 at the lower one, v <= 0 at the upper one
+    r = P(r - s v)           the same as an equation: P projects on r_n >= 0, on discs of radius mu r_n, and on bounds
 
 Each round takes steps of Newton's method on this equation (semismooth; Alart & Curnier 1991) while they halve its
-residual, and sweeps of Gauss-Seidel where they do not: contact after contact is solved as if the others were known.
-The friction of one contact that slides is a root of one number k, S r_t + b = -k r_t, |r_t| = mu r_n, which always
-exists (the cone is exact: no pyramid, no smoothing), found as a share k / (k + unit). Started from the last impulses, the first step of Newton's method
-is exact as long as no contact changes between open, sticking and sliding. Where rows depend on each other (a box on
-four corners) impulses are not unique but the velocities are: steps are the shortest ones from the start.
-Derivatives are those of the solution, by the implicit function theorem, where no contact is about to change."""
+residual, and sweeps of Gauss-Seidel where they do not: contact after contact is solved as if the others were known. The
+friction of one contact that slides is a root of one number k, S r_t + b = -k r_t, |r_t| = mu r_n, which always exists
+(the cone is exact: no pyramid, no smoothing). It is found as a share k / (k + unit). From the last impulses, one step
+of Newton's method is exact as long as no contact changes between open, sticking and sliding. Where rows depend on each
+other (a box on four corners) velocities are unique and impulses are not: those nearest to the start are approached, as
+steps are the shortest. Derivatives are those of the solution where no contact is about to change."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.solving.linear import is_zero, solve_rows
-from cayley.compiler.solving.loops import repeat
-from cayley.compiler.tracing.symbols import rounding, where
+from cayley.compiler.solving.linear import Elimination, eliminated_in_order, is_zero
+from cayley.compiler.solving.loops import graph_of, repeat
+from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.implied_values import implied
+from cayley.compiler.tracing.symbols import rounding, symbols, where
 from cayley.compiler.typing import Array, Scalar
 
-ROUNDS = 12
+ROUNDS = 60
 _STEPS = 4  # of Newton's method in a round
-_SWEEPS = 4
+_SWEEPS = 8
 _ROOTS = 12  # steps towards k
 _EXACT = 1e-6  # of the impulse: the next sweep asks again
-_TOLERANCE = 1e-10  # of the largest free velocity
+_TOLERANCE = 1e-11  # of the largest free velocity
 _ROUNDING = 512.0  # units of it that are asked for at least: 6e-5 in float32
+_REFINED = 3
 _NEAREST = 1e-7  # by how much the equations of a step are damped, as rows may depend on each other
 _TINY = 1e-30
 
@@ -49,8 +52,8 @@ class ContactRows(NamedTuple):
 
 
 class Impulses(NamedTuple):
-    """The impulses (m), the velocities of their rows (m), the largest violation of their law [m/s], and what is allowed.
-    """
+    """The impulses (m), the velocities of their rows (m), and the largest violation of their law with what is allowed
+    [m/s]."""
 
     r: Array
     v: Array
@@ -76,7 +79,26 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
         return repeat(lambda x: _swept(rows, scales, x), best, _SWEEPS, until=lambda x: x.residual <= allowed)
 
     found = repeat(improved, begun, rounds, until=lambda x: x.residual <= allowed)
-    return Impulses(found.r, rows.free + rows.W @ found.r, found.residual, allowed)
+    r = _with_derivatives(rows, scales, found.r)
+    return Impulses(r, rows.free + rows.W @ r, found.residual, allowed)
+
+
+def _with_derivatives(rows: ContactRows, scales: Array, r: Array) -> Array:
+    """The same impulses, whose derivatives are those of the solution and not those of the steps to it."""
+    if graph_of(r) is None:
+        return r
+
+    def law(places: list[Any], hold: Callable[[Any], Any]) -> list[Any]:
+        at = symbols(np.array(places, dtype=object))
+        found = _projected(rows, at - scales * (rows.free + rows.W @ at))
+        A = [[hold(x) if isinstance(x, Node) else x for x in row] for row in _derivative(rows, scales, found)]
+        factors, left = _eliminated(A), found.value - at
+        step = np.zeros(len(r))
+        for _ in range(_REFINED):  # takes the damping out
+            step = symbols(np.array(factors.solve(list(left + _NEAREST * step)), dtype=object))
+        return list(at + step)
+
+    return symbols(np.array(implied([*r], law).values, dtype=object))
 
 
 def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: float = 1e-4) -> Impulses:
@@ -176,8 +198,7 @@ def _newton(rows: ContactRows, scales: Array, best: _Try) -> _Try:
     """A step of Newton's method, taken if it halves the residual."""
     y = best.r - scales * (rows.free + rows.W @ best.r)
     found = _projected(rows, y)
-    step = _solved(_derivative(rows, scales, found), found.value - best.r)
-    r = best.r + step
+    r = best.r + np.stack(_eliminated(_derivative(rows, scales, found)).solve(list(found.value - best.r)))
     residual = _residual(rows, scales, r)
     nearer = residual < 0.5 * best.residual
     return _Try(where(nearer, r, best.r), where(nearer, residual, best.residual), where(nearer, 1.0, 0.0))
@@ -198,8 +219,8 @@ def _derivative(rows: ContactRows, scales: Array, found: _Projection) -> list[li
     return made
 
 
-def _solved(A: Sequence[Sequence[Any]], right: Array) -> Array:
-    return np.stack(solve_rows([{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A], list(right)))
+def _eliminated(A: Sequence[Sequence[Any]]) -> Elimination:
+    return eliminated_in_order([{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A])
 
 
 def _swept(rows: ContactRows, scales: Array, best: _Try) -> _Try:

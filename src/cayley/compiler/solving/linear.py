@@ -202,13 +202,18 @@ def solve_rows(rows: Sequence[Row], right: Sequence[Any], *, named: Callable[[in
     >>> solve_rows([{0: 2.0, 1: 1.0}, {0: 2.0, 1: 3.0, 2: 1.0}, {2: 4.0}], [3.0, 6.0, 4.0])
     [1.0, 1.0, 1.0]
     """
+    return eliminated_in_order(rows, named=named).solve(right)
+
+
+def eliminated_in_order(rows: Sequence[Row], *, named: Callable[[int], str] = str) -> Elimination:
+    """The elimination of the square matrix with these `rows`, in an order that needs no pivoting; see `solve_rows`."""
     def as_given(rows: list[Row], k: int) -> list[tuple[Any, ...]]:
         if is_zero(rows[k].get(k, 0.0)):
             raise SingularityError(f"nothing determines {named(k)}")
         return []
 
     same = range(len(rows))
-    return _eliminate([dict(row) for row in rows], same, same, as_given).solve(right)
+    return _eliminate([dict(row) for row in rows], same, same, as_given)
 
 
 def _eliminate(rows: list[Row], taken: Sequence[int], columns: Sequence[int],

@@ -169,6 +169,11 @@ class JointKind:
         """The coordinates (nq) to which the constant velocity `qd` leads from `q` in unit time."""
         return q + qd
 
+    def straight(self, q: Array, qd: Array, h: Scalar) -> tuple[Array, Array]:
+        """The coordinates (nq) after a time `h` with a velocity that does not turn, and that velocity (nv) in the axes
+        that it has there."""
+        return self.step(q, h * qd), qd
+
     def difference(self, start: Array, end: Array) -> Array:
         """The constant velocity (nv) that leads from `start` to `end` in unit time, by the shorter way."""
         return end - start

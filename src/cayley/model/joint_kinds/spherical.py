@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.motions.homogeneous import pose_from_quaternion, relative_pose
 from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_conjugate, quaternion_product
@@ -114,6 +114,12 @@ class Floating(JointKind):
     def step(self, q: Array, qd: Array) -> Array:
         moved = pose_from_twist(qd)[:3, 3]
         return np.concatenate([q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ moved, _BALL.step(q[3:], qd[3:])])
+
+    def straight(self, q: Array, qd: Array, h: Scalar) -> tuple[Array, Array]:
+        turn = quaternion_from_rotation_vector.unchecked(h * qd[3:])
+        moved = q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ (h * qd[:3])
+        seen = matrix_from_quaternion.unchecked(turn).T @ qd[:3]
+        return (np.concatenate([moved, quaternion_product.unchecked(q[3:], turn)]), np.concatenate([seen, qd[3:]]))
 
     def difference(self, start: Array, end: Array) -> Array:
         here = pose_from_quaternion.unchecked(start[3:], start[:3])

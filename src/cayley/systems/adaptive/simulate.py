@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, SignatureError, shown
+from cayley.errors import ConventionError, SignatureError, UnsupportedError, shown
 from cayley.geometry.batch import numbers
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
@@ -37,6 +37,9 @@ def run_of(driving: Driving, *, until: float | None, times: ArrayLike | None, st
            events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
            max_events: int, max_evaluations: int | None) -> AdaptiveRun:
     """A run, ready to go, with its options checked."""
+    if any(part.contacts for part in driving.system.holds):
+        raise UnsupportedError(f"{driving.system.name} has contacts, which `simulate` does not follow: `rollout` does, "
+                               "in steps of fixed length")
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
     solver = _solver(method) if isinstance(method, str) else method

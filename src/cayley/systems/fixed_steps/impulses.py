@@ -2,7 +2,7 @@
 
     v' = v + h a + M^-1 R^T r      a without contacts and dry friction, R the rows of contacts, joints and stops
     contact    n.v' >= -gap / h, r in the cone of friction, and r against the sliding velocity at its rim
-    friction   |r_k| <= h friction_k: as large as it must be to stop joint k, and against its motion where it is not enough
+    friction   |r_k| <= h friction_k: as large as it must be to stop joint k, or else against its motion
     stop       pushes if the joint would pass it in the step
 
 Positions move with v': a contact at rest does not creep, and what would pass the ground ends on it. Where the speed of
@@ -21,7 +21,7 @@ import numpy as np
 
 from cayley.compiler.array_parts import as_vector
 from cayley.compiler.solving.contact_impulses import ContactRows, contact_impulses, swept_impulses
-from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
+from cayley.compiler.solving.linear import is_zero, ldl, solve_lower, solve_lower_transposed
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import Flow, Point, Stage
@@ -79,7 +79,6 @@ class _Response(NamedTuple):
 
 def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array,
               sweeps: int | None) -> _Impulses:
-    v = as_vector(x[part.velocity])
     stopped = {stop.column for stop in part.stops}
     columns = [k for k in range(len(part.names)) if part.friction[k] > 0 or k in stopped]
     own = np.eye(len(part.names))[columns]
@@ -96,7 +95,7 @@ def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record
     lower, upper, of_joints = _joint_bounds(part, h, x, columns, response.free[3 * len(gaps):],
                                             gained[3 * len(gaps):])
     softness = np.concatenate([soft, np.zeros(len(columns))])
-    W = response.W + np.diag(softness) if np.any(softness) else response.W
+    W = response.W if all(is_zero(x) for x in softness) else response.W + np.diag(softness)
     problem = ContactRows(W, response.free - np.concatenate([wanted, of_joints]), friction, lower, upper)
     found = contact_impulses(problem, start) if sweeps is None else swept_impulses(problem, start, sweeps)
     after = response.free + response.W @ found.r
@@ -105,8 +104,9 @@ def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record
 
 
 def _of_tree(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array, R: Array) -> _Response:
-    """Of velocities without constraints: the mass matrix is factored once, and each row substituted halfway."""
+    """The response of velocities without constraints, from one factorisation of the mass matrix."""
     v = as_vector(x[part.velocity])
+    turned = v + h * _turning(part, flow, x)
     M, forces = part.balance(flow.t, x, u, flow.p)
     L, pivots = ldl(M[::-1, ::-1])
     rows = wrapped(np.stack(solve_lower(L, R.T[::-1])))
@@ -115,20 +115,24 @@ def _of_tree(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
     weighted = rows * inverse[:, None]
 
     def after(r: Array) -> Array:
-        return v + np.stack(solve_lower_transposed(L, inverse * (pushed + rows @ r)))[::-1]
+        return turned + np.stack(solve_lower_transposed(L, inverse * (pushed + rows @ r)))[::-1]
 
-    before = R @ v
-    return _Response(before, before + weighted.T @ pushed, _symmetric(weighted, rows), after)
+    return _Response(R @ v, R @ turned + weighted.T @ pushed, _symmetric(weighted, rows), after)
 
 
 def _within(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array, R: Array) -> _Response:
-    """Of velocities that constraints tie together."""
+    """The response of velocities that constraints tie together."""
     v = as_vector(x[part.velocity])
     M, _ = part.balance(flow.t, x, u, flow.p)
     moved = wrapped(np.stack([part.accelerations(flow.t, x, u, flow.p, row) for row in R]))
     without = h * part.accelerations(flow.t, x, u, flow.p, M @ a)  # without what turns it with the constraints
-    before = R @ v
-    return _Response(before, before + R @ without, _symmetric(R.T, moved.T), lambda r: v + h * a + r @ moved)
+    turned = v + h * _turning(part, flow, x)
+    return _Response(R @ v, R @ (turned + without), _symmetric(R.T, moved.T), lambda r: turned + h * a + r @ moved)
+
+
+def _turning(part: FrictionAndStops, flow: Flow, x: State) -> Array | float:
+    found = flow.layout.turnings(x).get(part.velocity)
+    return 0.0 if found is None else as_vector(found)
 
 
 def _symmetric(left: Array, right: Array) -> Array:

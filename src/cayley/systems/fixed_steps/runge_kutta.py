@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cayley.compiler.array_parts import each, joined
+from cayley.compiler.array_parts import joined
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import ONE_STAGE, FixedStep, Flow, Point, Stage, StageTable, nothing
@@ -20,18 +20,20 @@ Pushed = Callable[[State, Record, dict[str, Array], dict[str, Array]], tuple[Sca
 
 
 def euler_stage(stage: Stage, point: Point, carried: Array, pushed: Pushed | None = None) -> tuple[Point, Array]:
-    """First all blocks that are no positions, v' = v + h a(q, v), then positions with the new velocities. `pushed(x, u,
+    """First all blocks that are no positions, v' = v + h a(q, v), then positions with the new velocities, which keep
+    their direction during the step though the axes they are given in turn. `pushed(x, u,
     slopes, others)`, if given, changes the new velocities among these others, and says its work and the defect."""
     flow, h, _ = stage
     x = point.x
     layout = flow.layout
     u = flow.inputs(x)
     slopes = flow.tangents(x, u)
-    others = layout.stepped(x, {name: h * slopes[name] for name in layout.unmoved})
+    turned = layout.turnings(x)
+    others = layout.stepped(x, {name: h * (slopes[name] + turned[name] if name in turned else slopes[name])
+                                for name in layout.unmoved})
     pushes = pushed(x, u, slopes, others) if pushed else None
     moved = x.replaced(others)
-    velocities = {name: moved[velocity] for name, velocity in layout.moved_by.items()}
-    after = moved.replaced(layout.stepped(x, each(velocities, lambda v: h * v)))
+    after = moved.replaced(layout.straight(moved, h))
     halfway = x.replaced({name: layout.middle(name, x, moved) for name in others})
     work = point.work + h * flow.power(halfway, u)
     work, defect = (work + pushes[0], pushes[1]) if pushes else (work, point.defect)
