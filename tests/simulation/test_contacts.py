@@ -178,5 +178,6 @@ def test_gradients_are_those_of_differences_while_contacts_slide_or_stick():
                                 every=steps)) / (2 * e) for unit in np.eye(6)], axis=-1)
         assert np.abs(found - differences).max() < 1e-5 * max(1.0, np.abs(differences).max())
         weights = {"q": np.concatenate([np.zeros((1, 7)), np.ones((1, 7))])}
-        backward = roll.vjp(q, qd, tau, weights=weights, by=["tau"], **options | {"steps": steps, "every": steps})["tau"]
+        backward = roll.vjp(q, qd, tau, weights=weights, by=["tau"],
+                            **options | {"steps": steps, "every": steps})["tau"]
         assert np.allclose(backward, found.sum(0), rtol=1e-8, atol=1e-12)

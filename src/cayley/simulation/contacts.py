@@ -10,7 +10,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.contacts.contact_jacobian import contact_jacobian
 from cayley.kinematics.contacts.contact_points import contact_layout, contact_points
 from cayley.model.tree import Tree
-from cayley.systems.contacts import Contacts
+from cayley.systems.contacts import TouchingPoints
 from cayley.systems.layout import Record, State
 from cayley.systems.ports import Block
 from cayley.systems.system import System
@@ -30,7 +30,7 @@ def with_contacts(system: System, tree: Tree) -> System:
         found = contact_points(tree, x["q"])
         return found.gap, contact_jacobian(tree, x["q"], found)
 
-    contacts = Contacts(FORCES, tuple(spot.name for spot in layout), points, lambda t, x, u, p: p[FRICTION],
+    contacts = TouchingPoints(FORCES, tuple(spot.name for spot in layout), points, lambda t, x, u, p: p[FRICTION],
                         np.array([pair.restitution for pair in pairs]), np.array([pair.compliance for pair in pairs]))
 
     def derivative(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:

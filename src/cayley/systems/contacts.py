@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Contacts(HoldsFunctions):
+class TouchingPoints(HoldsFunctions):
     """Points (c) that may touch, with their friction, restitution and compliance.
 
     `points(t, x, u, p)` gives the gaps (c) [m] and the rows (c, 3, n), which map the velocity to those of the contacts
@@ -41,11 +41,11 @@ class Contacts(HoldsFunctions):
                 raise SignatureError(f"the {name} of contacts has a number for each of the {len(self.names)} points, "
                                      f"not the shape {values.shape}")
 
-    def within(self, text: Callable[[Text], Text]) -> Contacts:
+    def within(self, text: Callable[[Text], Text]) -> TouchingPoints:
         """The same of a part of another system, whose texts `text` rewrites."""
         return replace(self, points=text(self.points), friction=text(self.friction))
 
-    def renamed(self, names: Mapping[str, str]) -> Contacts:
+    def renamed(self, names: Mapping[str, str]) -> TouchingPoints:
         """The same with another name of its block."""
         return replace(self, forces=names.get(self.forces, self.forces))
 

@@ -15,7 +15,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.complementarity import inertia_solve
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import SignatureError
-from cayley.systems.contacts import Contacts
+from cayley.systems.contacts import TouchingPoints
 
 if TYPE_CHECKING:
     from cayley.systems.layout import Layout, Record, State
@@ -81,7 +81,7 @@ class FrictionAndStops(HoldsFunctions):
     rows: Text | None = None
     basis: Callable[[Array], Array] | None = None
     yielding: Text | None = None
-    contacts: Contacts | None = None
+    contacts: TouchingPoints | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", np.asarray(self.friction, dtype=float))
