@@ -110,7 +110,7 @@ def ours(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestan
               "x": {"q": q[:TRAJECTORIES], "qd": qd[:TRAJECTORIES]}, "steps": steps, "h": STEP}
 
     near = arm.integrate(q, np.random.default_rng(1).uniform(-OPEN, OPEN, qd.shape))
-    if not (np.abs(arm.constraint_residual(arm.close(near).configuration)) < 1e-12).all():
+    if not (np.abs(arm.loops.residual(arm.loops.close(near).configuration)) < 1e-12).all():
         raise SystemExit(f"{arm.name} is not closed from every guess; nothing was timed")
 
     def some() -> np.ndarray:
@@ -122,7 +122,7 @@ def ours(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestan
         Contestant("step", "Cayley, steps on the constraints, semi-implicit Euler", "roll(x, step=h, steps=steps)",
                    rolled, TRAJECTORIES * steps, some),
         Contestant("closing", f"Cayley, closing a batch from guesses that are {OPEN:g} m or rad off", "close(q)",
-                   {"close": arm.close, "q": near}, len(near), some)]
+                   {"close": arm.loops.close, "q": near}, len(near), some)]
 
 
 def pinocchio(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestant]:
@@ -130,7 +130,7 @@ def pinocchio(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Cont
     import pinocchio as pin
 
     loops = closed_machines.PinocchioLoops(arm)
-    theirs = (robots.pinocchio_configurations(arm.spanning_tree(), states[0]), *states[1:])
+    theirs = (robots.pinocchio_configurations(arm.variants.spanning_tree(), states[0]), *states[1:])
     some = [tuple(x[k].copy() for x in theirs) for k in range(LOOP_STATES)]
     names = {"f": pin.constraintDynamics, "m": loops.model, "d": loops.data, "c": loops.constraints,
              "found": loops.found, "s": loops.settings, "some": some, "x": some[0]}
@@ -161,7 +161,7 @@ def mujoco(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contest
     data = mj.MjData(model)
     own = arm.forward_dynamics(*[x[:LOOP_STATES] for x in states])
     q, qd, tau = states
-    qd, tau = in_world(arm.spanning_tree(), q, qd), in_world(arm.spanning_tree(), q, tau)
+    qd, tau = in_world(arm.variants.spanning_tree(), q, qd), in_world(arm.variants.spanning_tree(), q, tau)
     alike = np.concatenate([np.full(joint.motion.nv, joint.motion.nq < 7) for joint in arm.joints])
 
     def each(k: int) -> np.ndarray:

@@ -178,7 +178,7 @@ def toolbox_chain(arm: Any) -> Any:
 
     tool = arm.tree.frame("tool")
     chain, pending = rtb.ETS(), np.eye(4)
-    for number in arm.path(arm.body_number(tool.body)):
+    for number in arm.tree.path(arm.tree.body_number(tool.body)):
         joint = arm.joints[number]
         pending = pending @ np.asarray(joint.placement)
         if joint.motion.nq == 0:

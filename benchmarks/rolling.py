@@ -54,7 +54,7 @@ def line_up(arm: Any, kane: Callable[..., np.ndarray], count: int, steps: int) -
     rng = np.random.default_rng(2026)
     q = rng.uniform(-1, 1, (count, arm.nq))
     qd = rng.normal(size=(count, arm.nv))
-    A = arm.constraint_jacobian(q)
+    A = arm.loops.jacobian(q)
     qd -= np.einsum("kij,kj->ki", np.linalg.pinv(A, 1e-9) @ A, qd)
     tau = rng.normal(size=(count, arm.nv)) * [joint != "base" or arm.nv == 3 for joint in velocities(arm)]
     tau[:, [k for k, joint in enumerate(velocities(arm)) if joint == "pivot"]] = 0.0

@@ -108,7 +108,7 @@ def in_world(tree: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     from cayley.geometry.rotations import matrix_from_quaternion
 
     turned = qd.copy()
-    for joint, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
+    for joint, a, b in zip(tree.joints, tree.tree.q_slices, tree.tree.v_slices, strict=True):
         if joint.motion.nq == 7:
             R = matrix_from_quaternion(q[:, a][:, 3:])
             turned[:, b.start:b.start + 3] = np.einsum("nij,nj->ni", R, qd[:, b.start:b.start + 3])
@@ -152,7 +152,7 @@ def pinocchio(tree: Any, q: np.ndarray, qd: np.ndarray, steps: int) -> list[Cont
 def ours_of(tree: Any, q: np.ndarray) -> np.ndarray:
     """From Pinocchio's order of a quaternion to ours."""
     mine = q.copy()
-    for joint, place in zip(tree.joints, tree.q_slices, strict=True):
+    for joint, place in zip(tree.joints, tree.tree.q_slices, strict=True):
         if joint.motion.nq == 7:
             mine[:, place] = q[:, place][:, [0, 1, 2, 6, 3, 4, 5]]
     return mine
