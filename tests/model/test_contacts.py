@@ -130,6 +130,7 @@ def test_files_hold_no_contacts_and_saving_says_so(tmp_path, ending):
     ({"points": {"foot": 0.1}, "exclude": ["foot"]}, "exclude names pairs, [(one, other), ...], not 'foot'"),
     ({"points": {"foot": 0.1}, "friction": {("foot", "wall"): 0.1}}, "friction names 'wall', which may touch nothing"),
     ({"points": {"foot": 0.1}, "ground": "floor"}, "the ground of chain is 'floor': it is \"plane\", a pose (4, 4)"),
+    ({"points": {"foot": 0.1}, "shapes": {"foot": Sphere(0.2)}}, "that may touch in chain are both named 'foot'"),
     ({"shapes": {"foot": 3.0}}, "'foot' of body 'link3' is 3.0: it must be one of Sphere, Capsule, Box"),
     ({"shapes": {"crate": Box([1, 1, 1])}}, "body 'crate' of chain may touch others and has no mass, nor has"),
 ])

@@ -59,6 +59,11 @@ def with_pairs(tree: Tree, fixed: Sequence[Collider], colliders: Sequence[Collid
     other trees of bodies: a free body, a second robot on a floating base. With `self_contact` links of one tree may
     touch each other, but neighbours and bodies that are joined rigidly. `apart` are pairs of names that a file
     excludes."""
+    names = [each.name for each in (*fixed, *colliders)]
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise ModelError(f"two shapes that may touch in {tree.name} are both named {twice!r}: give the shapes of a "
+                         f"body in one list, shapes={{{twice!r}: [one, other]}}, and obstacles names of their own")
     groups = rigid_groups(tree)
     group_of = {tree.bodies[k].name: number for number, group in enumerate(groups) for k in group}
     above = [0, *[group_of[tree.bodies[tree.parents[group[0] - 1]].name] for group in groups[1:]]]
