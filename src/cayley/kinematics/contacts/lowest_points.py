@@ -16,7 +16,7 @@ from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.geometry.pose import Pose
 from cayley.kinematics.contacts.spot import axes_about
 
-_UPRIGHT = 1e-6  # sine of the tilt below which a cylinder stands on points of its own
+_UPRIGHT = 1e-5  # sine of the tilt below which a cylinder stands on points of its own
 _ASKEW = np.deg2rad(17.0)
 _FIRST = 1e-4  # so much the direction in which the lowest vertex of a hull is looked for is inclined
 _SIDE = 0.1  # and those for the other four
