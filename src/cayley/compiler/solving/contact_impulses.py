@@ -74,7 +74,7 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
     begun = _Try(start, _residual(rows, scales, start), 1.0)
 
     def swept(best: _Try) -> _Try:
-        r = _swept(rows, scales, best.r)
+        r = _swept(rows, scales, best.r, _alone)
         return _Try(r, _residual(rows, scales, r), best.goes)
 
     def improved(best: _Try) -> _Try:
@@ -108,7 +108,7 @@ def _with_derivatives(rows: ContactRows, scales: Array, r: Array) -> Array:
 def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: float = 1e-4) -> Impulses:
     """The impulses of contacts after so many sweeps of Gauss-Seidel at most, which end when the last one changed no
     velocity by more than `tolerance` of the largest free one: less work and memory than `contact_impulses`, as a GPU
-    likes it. The residual is that change.
+    likes it. A contact that slides comes nearer to the root of k by one step of Newton's method in each sweep.
 
     >>> ball = ContactRows(np.eye(3), np.array([0.3, 0.0, -1.0]), np.array([0.2]), np.zeros(0), np.zeros(0))
     >>> swept_impulses(ball, np.zeros(3), 5).r.round(9)
@@ -118,12 +118,13 @@ def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: floa
     allowed = np.maximum(tolerance * reduce(np.maximum, [abs(x) for x in rows.free], 0.0), _TINY)
 
     def sweep(r: Array, _: Scalar) -> tuple[Array, Scalar]:
-        after = _swept(rows, scales, r)
+        after = _swept(rows, scales, r, _once)
         return after, reduce(np.maximum, [abs(x) for x in (after - r) / scales])
 
-    r, change = repeat(lambda x: sweep(*x), (start, 2.0 * allowed), sweeps, until=lambda x: x[1] <= allowed)
+    r, _ = repeat(lambda x: sweep(*x), (start, 2.0 * allowed), sweeps, until=lambda x: x[1] <= allowed)
     r = _with_derivatives(rows, scales, r)
-    return Impulses(r, rows.free + rows.W @ r, change, allowed)
+    v = rows.free + rows.W @ r
+    return Impulses(r, v, _distance(scales, r, _projected(rows, r - scales * v).value), allowed)
 
 
 class _Try(NamedTuple):
@@ -209,53 +210,107 @@ def _eliminated(A: Sequence[Sequence[Any]]) -> Elimination:
     return eliminated_in_order([{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A])
 
 
-def _swept(rows: ContactRows, scales: Array, start: Array) -> Array:
-    """One sweep over all contacts and rows."""
+def _swept(rows: ContactRows, scales: Array, start: Array, alone: Callable[..., list[Any]]) -> Array:
+    """One sweep over all contacts, each solved by `alone`, and all other rows."""
     r = list(start)
     m = len(r)
     size = 3 * len(rows.friction)
     for c in range(0, size, 3):
         others = [j for j in range(m) if not c <= j < c + 3]
         free = [rows.free[k] + sum(rows.W[k][j] * r[j] for j in others) for k in range(c, c + 3)]
-        r[c:c + 3] = _alone(rows.W[c:c + 3, c:c + 3], free, rows.friction[c // 3])
+        r[c:c + 3] = alone(rows.W[c:c + 3, c:c + 3], free, rows.friction[c // 3], r[c:c + 2])
     for k in range(size, m):
         v = rows.free[k] + sum(rows.W[k][j] * r[j] for j in range(m))
         r[k] = np.minimum(np.maximum(r[k] - scales[k] * v, rows.lower[k - size]), rows.upper[k - size])
     return np.stack(r)
 
 
-def _alone(W: Array, free: Sequence[Any], mu: Scalar) -> list[Any]:
-    """The impulse (3) of one contact that has W (3, 3) and moves with `free` (3) without it."""
-    lever = [W[0][2] / W[2][2], W[1][2] / W[2][2]]
-    a, b, d = W[0][0] - lever[0] * W[0][2], W[0][1] - lever[0] * W[1][2], W[1][1] - lever[1] * W[1][2]
-    x0, y0 = (free[k] - lever[k] * free[2] for k in range(2))
-    push = -free[2] / W[2][2]
-    unit = 0.5 * (a + d)
+class _Sliding:
+    """One contact that has W (3, 3) and moves with `free` (3) without its impulse: the impulses that leave it closed
+    and sliding against themselves, as functions of k."""
 
-    def sliding(share: Scalar) -> tuple[Any, ...]:
-        k = unit * share / (1.0 - share)
-        area = (a + k) * (d + k) - b * b
-        x, y = (b * y0 - (d + k) * x0) / area, (b * x0 - (a + k) * y0) / area
-        return k, area, x, y, push - lever[0] * x - lever[1] * y, np.sqrt(x * x + y * y + _TINY)
+    def __init__(self, W: Array, free: Sequence[Any], mu: Scalar) -> None:
+        self.mu = mu
+        self.lever = [W[0][2] / W[2][2], W[1][2] / W[2][2]]
+        self.a, self.b = W[0][0] - self.lever[0] * W[0][2], W[0][1] - self.lever[0] * W[1][2]
+        self.d = W[1][1] - self.lever[1] * W[1][2]
+        self.rest = [free[k] - self.lever[k] * free[2] for k in range(2)]
+        self.push = -free[2] / W[2][2]
+        self.unit = 0.5 * (self.a + self.d)
+        self.touches = free[2] < 0.0
+
+    @property
+    def large(self) -> Scalar:
+        """A k at which the contact pushes, and about the root where friction is small."""
+        size = np.sqrt(self.rest[0] ** 2 + self.rest[1] ** 2)
+        levers = np.sqrt(self.lever[0] ** 2 + self.lever[1] ** 2)
+        return size * (1.0 / np.maximum(self.mu, 1e-6) + levers) / where(self.touches, self.push, 1.0)
+
+    def at(self, k: Scalar) -> tuple[Any, Any, Any, Any, Any]:
+        """The impulse, its tangential length, and the determinant."""
+        area = (self.a + k) * (self.d + k) - self.b * self.b
+        x = (self.b * self.rest[1] - (self.d + k) * self.rest[0]) / area
+        y = (self.b * self.rest[0] - (self.a + k) * self.rest[1]) / area
+        n = self.push - self.lever[0] * x - self.lever[1] * y
+        return x, y, n, np.sqrt(x * x + y * y + _TINY), area
+
+    def nearer(self, k: Scalar) -> tuple[Scalar, Scalar]:
+        """The root of mu n / |r_t| = 1 by a step of Newton's method from k, and whether there is one."""
+        x, y, n, size, area = self.at(k)
+        dx = (self.b * y - (self.d + k) * x) / area
+        dy = (self.b * x - (self.a + k) * y) / area
+        dn = -self.lever[0] * dx - self.lever[1] * dy
+        slope = self.mu * (dn * size - n * (x * dx + y * dy) / size)
+        return k + (size - self.mu * n) * size / where(slope > 0.0, slope, 1.0), slope > 0.0
+
+    def sticks(self, n: Scalar, size: Scalar) -> Scalar:
+        """True if an impulse is in the cone."""
+        return size <= self.mu * n
+
+    def within(self, k: Scalar) -> list[Any]:
+        """The impulse (3) at k, in the cone."""
+        x, y, n, size, _ = self.at(k)
+        n = np.maximum(n, 0.0)
+        share = np.minimum(1.0, self.mu * n / size)
+        return [where(self.touches, value, 0.0) for value in (share * x, share * y, n)]
+
+
+def _alone(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> list[Any]:
+    """The impulse (3) of one contact: k is searched for as a share k / (k + unit), between bounds."""
+    contact = _Sliding(W, free, mu)
+
+    def k_of(share: Scalar) -> Scalar:
+        return contact.unit * share / (1.0 - share)
 
     def nearer(share: Scalar, least: Scalar, most: Scalar) -> tuple[Any, ...]:
-        k, area, x, y, n, size = sliding(share)
-        slides = size > mu * n
+        *_, n, size, _ = contact.at(k_of(share))
+        slides = ~contact.sticks(n, size)
         least, most = where(slides, share, least), where(slides, most, share)
-        dx, dy = (b * y - (d + k) * x) / area, (b * x - (a + k) * y) / area
-        slope = -mu * (lever[0] * dx + lever[1] * dy) * size - mu * n * (x * dx + y * dy) / size
-        root = k + (size - mu * n) * size / where(slope > 0.0, slope, 1.0)
-        root = root / (unit + root)
-        inside = (slope > 0.0) & (root >= least) & (root <= most)
-        return where(inside, root, 0.5 * (least + most)), least, most
+        root, is_one = contact.nearer(k_of(share))
+        root = root / (contact.unit + root)
+        return where(is_one & (root >= least) & (root <= most), root, 0.5 * (least + most)), least, most
 
-    def found(share: Scalar, least: Scalar, most: Scalar) -> Scalar:
-        *_, n, size = sliding(share)
-        return (abs(size - mu * n) <= _EXACT * size) | ((share == 0.0) & (size <= mu * n))
+    def found(share: Scalar, *_: Scalar) -> Scalar:
+        *_, n, size, _ = contact.at(k_of(share))
+        return (abs(size - mu * n) <= _EXACT * size) | ((share == 0.0) & contact.sticks(n, size))
 
-    share, _, _ = repeat(lambda x: nearer(*x), (0.0 * a, 0.0 * a, 0.0 * a + 1.0), _ROOTS, until=lambda x: found(*x))
-    *_, x, y, n, size = sliding(share)
-    n = np.maximum(n, 0.0)
-    within = np.minimum(1.0, mu * n / size)
-    touches = free[2] < 0.0
-    return [where(touches, value, 0.0) for value in (within * x, within * y, n)]
+    zero = 0.0 * contact.unit
+    share, _, _ = repeat(lambda x: nearer(*x), (zero, zero, zero + 1.0), _ROOTS, until=lambda x: found(*x))
+    return contact.within(k_of(share))
+
+
+def _once(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> list[Any]:
+    """The impulse (3) of one contact that sticks; of one that slides, one step nearer from the `last` tangential one,
+    whose k is that which it would have if it were the root."""
+    contact = _Sliding(W, free, mu)
+    *_, n, size, _ = contact.at(0.0)
+    x, y = last
+    square = x * x + y * y
+    pulled = (contact.a * x + contact.b * y + contact.rest[0]) * x + (contact.b * x + contact.d * y + contact.rest[1]) * y
+    is_known = square > _TINY
+    k = where(is_known, np.maximum(-pulled / where(is_known, square, 1.0), 0.0), contact.large)
+    root, is_one = contact.nearer(k)
+    better = where(is_one, where(root > 0.0, root, 0.5 * k), np.maximum(contact.large, 2.0 * k))
+    found = contact.within(where(contact.sticks(n, size), 0.0, better))
+    lost = contact.touches & (found[2] <= 0.0)  # k is too small: the next sweep begins with a large one
+    return [where(lost, value, old) for value, old in zip((0.0, 0.0, contact.push), found, strict=True)]
