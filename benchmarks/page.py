@@ -30,6 +30,7 @@ SECTIONS = {  # scripts in the order of the page and of `make bench`, and their 
     "inverse_dynamics": "Inverse dynamics of a general arm",
     "optimal_control": "Optimal control",
     "simulation": "Simulation",
+    "contacts": "Contacts",
     "gradients": "Gradients through rollouts",
     "control": "Computed torque",
     "closed_loops": "Closed loops",
