@@ -94,7 +94,6 @@ def left_over(dog: Any, chosen: argparse.Namespace, key: str) -> str:
 
 def mujoco(dog: Any, batch: int, steps: int) -> list[Contestant]:
     import mujoco as mj
-    from mujoco import rollout as mj_rollout
 
     spec = mj.MjSpec.from_string(robots.mujoco_text(dog))
     spec.compiler.balanceinertia, spec.compiler.boundinertia = True, 1e-9  # of tiny links that are joined in MJCF

@@ -73,14 +73,16 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
     allowed = np.maximum(_TOLERANCE, _ROUNDING * rounding(whole - whole + 1.0)) * whole
     begun = _Try(start, _residual(rows, scales, start), 1.0)
 
-    def swept(best: _Try) -> _Try:
-        r = _swept(rows, scales, best.r, _alone)
+    def swept(best: _Try, alone: Callable[..., list[Any]]) -> _Try:
+        r = _swept(rows, scales, best.r, alone)
         return _Try(r, _residual(rows, scales, r), best.goes)
 
     def improved(best: _Try) -> _Try:
         best = repeat(lambda x: _newton(rows, scales, x), best._replace(goes=1.0), _STEPS,
                       until=lambda x: (x.residual <= allowed) | (x.goes == 0.0))
-        return repeat(swept, best, _SWEEPS, until=lambda x: x.residual <= allowed)
+        for alone in (_once, _alone):  # the cheaper sweeps first
+            best = repeat(lambda x, alone=alone: swept(x, alone), best, _SWEEPS, until=lambda x: x.residual <= allowed)
+        return best
 
     found = repeat(improved, begun, rounds, until=lambda x: x.residual <= allowed)
     r = _with_derivatives(rows, scales, found.r)
@@ -283,7 +285,7 @@ def _alone(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> li
         return contact.unit * share / (1.0 - share)
 
     def nearer(share: Scalar, least: Scalar, most: Scalar) -> tuple[Any, ...]:
-        *_, n, size, _ = contact.at(k_of(share))
+        _, _, n, size, _ = contact.at(k_of(share))
         slides = ~contact.sticks(n, size)
         least, most = where(slides, share, least), where(slides, most, share)
         root, is_one = contact.nearer(k_of(share))
@@ -291,7 +293,7 @@ def _alone(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> li
         return where(is_one & (root >= least) & (root <= most), root, 0.5 * (least + most)), least, most
 
     def found(share: Scalar, *_: Scalar) -> Scalar:
-        *_, n, size, _ = contact.at(k_of(share))
+        _, _, n, size, _ = contact.at(k_of(share))
         return (abs(size - mu * n) <= _EXACT * size) | ((share == 0.0) & contact.sticks(n, size))
 
     zero = 0.0 * contact.unit
@@ -303,10 +305,11 @@ def _once(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> lis
     """The impulse (3) of one contact that sticks; of one that slides, one step nearer from the `last` tangential one,
     whose k is that which it would have if it were the root."""
     contact = _Sliding(W, free, mu)
-    *_, n, size, _ = contact.at(0.0)
+    _, _, n, size, _ = contact.at(0.0)
     x, y = last
     square = x * x + y * y
-    pulled = (contact.a * x + contact.b * y + contact.rest[0]) * x + (contact.b * x + contact.d * y + contact.rest[1]) * y
+    pulled = x * (contact.a * x + contact.b * y + contact.rest[0]) + y * (
+        contact.b * x + contact.d * y + contact.rest[1])
     is_known = square > _TINY
     k = where(is_known, np.maximum(-pulled / where(is_known, square, 1.0), 0.0), contact.large)
     root, is_one = contact.nearer(k)
