@@ -19,10 +19,10 @@ def violation(W, free, friction, r):
     own = np.einsum("...ii->...i", W).reshape(*W.shape[:-2], c, 3).max(-1)
     radius = friction * rn
     slip = np.linalg.norm(vt, axis=-1)
-    against = np.linalg.norm(rt + (radius / np.maximum(slip, 1e-300))[..., None] * vt, axis=-1)
+    against = np.linalg.norm(rt * slip[..., None] + radius[..., None] * vt, axis=-1)  # opposite directions
     size = np.maximum(np.abs(free).max(-1), 1e-300)[..., None]
     found = [np.maximum(-vn, 0), own * np.maximum(-rn, 0), own * np.maximum(np.linalg.norm(rt, axis=-1) - radius, 0),
-             np.minimum(np.abs(vn), own * np.abs(rn)), np.minimum(slip, own * against)]
+             np.minimum(np.abs(vn), own * np.abs(rn)), own * against / np.maximum(slip + own * radius, 1e-300)]
     return (np.max(found, axis=0) / size).max(-1)
 
 

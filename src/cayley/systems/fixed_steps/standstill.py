@@ -80,10 +80,10 @@ def with_standstill(method: FixedStep, name: str, system: System, iterations: in
                                'limits="inelastic", "elastic" or a coefficient of restitution for rollouts')
     if any(part.is_coupled for part in system.holds):
         if name != "semi-implicit-euler":
-            why = "contacts" if any(part.contacts for part in system.holds) else (
-                "dry friction or stops, and its constraints tie joints together")
+            why = "contacts: which of them close" if any(part.contacts for part in system.holds) else (
+                "dry friction or stops, and its constraints tie joints together: which of them stand still")
             raise UnsupportedError(
-                f"{system.name} includes {why}: which of them stand still is settled in fixed steps by "
+                f"{system.name} includes {why} is settled by `simulate`, and in fixed steps by "
                 f'"semi-implicit-euler", not by {name!r}')
         return FixedStep(1, ONE_STAGE, nothing, impulse_step(iterations))
 
