@@ -98,3 +98,17 @@ def test_sweeps_come_to_the_same_solution():
     came = swept.residual < 1e-10 * np.abs(free).max(-1)
     assert came.mean() > 0.9
     assert np.abs(swept.r - exact.r)[came].max() < 1e-7
+
+
+@pytest.mark.parametrize("mu", [0.3, 0.8])
+def test_contacts_of_planar_mechanisms_are_held_across_their_plane(mu):
+    r = np.random.default_rng(11)
+    J = r.normal(size=(1000, 6, 5))
+    J[:, 1::3] = 0.0
+    W, free = np.einsum("bik,bjk->bij", J, J), np.einsum("bik,bk->bi", J, r.normal(size=(1000, 5)))
+    found = compiled(2, np.full(2, mu))(W, free, 3.0 * r.normal(size=(1000, 6)) * (np.arange(6) % 3 != 1))
+    assert np.isfinite(found.r).all()
+    assert (found.r[:, 1::3] == 0.0).all()
+    solved = found.residual <= found.allowed
+    assert solved.mean() > 0.98
+    assert violation(W[solved], free[solved], np.full(2, mu), found.r[solved]).max() < 1e-8

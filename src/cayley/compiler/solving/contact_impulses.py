@@ -236,6 +236,8 @@ class _Sliding:
         self.lever = [W[0][2] / W[2][2], W[1][2] / W[2][2]]
         self.a, self.b = W[0][0] - self.lever[0] * W[0][2], W[0][1] - self.lever[0] * W[1][2]
         self.d = W[1][1] - self.lever[1] * W[1][2]
+        largest = np.maximum(np.maximum(self.a, self.d), _TINY)  # where a plane holds a point, nothing moves it across
+        self.a, self.d = (where(x > _NEAREST * largest, x, largest) for x in (self.a, self.d))
         self.rest = [free[k] - self.lever[k] * free[2] for k in range(2)]
         self.push = -free[2] / W[2][2]
         self.unit = 0.5 * (self.a + self.d)
