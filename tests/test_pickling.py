@@ -206,6 +206,7 @@ MADE = {
 }
 NO_DATA = {
     "compiler.native.vector_assembly.Lanes": "it writes into an LLVM builder, which lives while a kernel is compiled",
+    "learning.rsl_rl_environment.RslRlEnvironment": "it holds tensors of PyTorch, and belongs to one run",
     "exports.layouts.FolderLayout": "a base class without objects", "model.formats.format.Format": "the same",
 }
 MORE = {  # several kinds of one class, each made in its own way

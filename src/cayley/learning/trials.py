@@ -1,28 +1,39 @@
-"""An episode of a system, compiled: where it begins, what an action does, what is seen and rewarded."""
+"""An episode of a system, compiled: where it begins, what an action does, what is seen and rewarded.
+
+All that happens in an action is one kernel: its steps, the observation, the reward, the end of an episode, and the
+beginning of the next one with its random numbers. A beginning is a loop of one turn, so that emitted code passes it by
+where no lane of a block begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.array_parts import as_vector
+from cayley.compiler.derivatives.iterated_steps import named_kernel
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import HoldsFunctions
-from cayley.compiler.signature import spell
+from cayley.compiler.solving.loops import repeat
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError, did_you_mean, shown
+from cayley.learning.draws import EPISODES, draws
 from cayley.systems.arguments import given_inputs
-from cayley.systems.layout import Record, State, mode_number
+from cayley.systems.layout import Record, mode_number
 from cayley.systems.rollouts.rollout import Rollout
+from cayley.systems.rollouts.stages import stepped
 from cayley.systems.system import System
-from cayley.systems.text_kernels import dependence, text_kernel
+from cayley.systems.text_kernels import dependence
 from cayley.systems.trajectory import Trajectory
 
 Start = Callable[[Array], Mapping[str, ArrayLike]]
+NEXT_STEP, SAME_STEP = "next step", "same step"
+_BEYOND = 1e30  # what is larger counts as not finite
+_AT_LEAST_A_LOOP = 3  # turns: fewer are written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +44,17 @@ class Trials(HoldsFunctions):
     start: Start
     draws: int
     action: str
+    low: Array
+    high: Array
     observe: Text
     reward: Text
     failed: Text | None
     step: float
+    horizon: int
+    autoreset: str = NEXT_STEP
     substeps: int = 1
     method: str | None = None
+    iterations: int | None = None
     threads: int = 1
     inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
     backend: str = "llvm"
@@ -87,61 +103,16 @@ class Trials(HoldsFunctions):
     def example(self) -> dict[str, Array]:
         """The state that `start` gives for random numbers that are all a half."""
         try:
-            given = self._begun(np.full(self.draws, 0.5))
+            given = self._given(np.full(self.draws, 0.5))
         except IndexError as error:
             raise SignatureError(f"`start` takes more random numbers than its {self.draws} draws") from error
         return {name: np.asarray(value, float) for name, value in given.items()}
 
-    def _begun(self, u: Array) -> dict[str, Any]:
+    def _given(self, u: Array) -> dict[str, Any]:
         """The state that `start` gives, modes by their numbers."""
         modes = self.system.layout.modes
         return {name: float(mode_number(modes, name, value)) if name in modes and isinstance(value, str) else value
                 for name, value in self.start(u).items()}
-
-    @property
-    def own(self) -> list[str]:
-        """The parameters that each episode has for itself."""
-        return [name for name in self.example if name in self.system.parameters]
-
-    @cached_property
-    def begin(self) -> Kernel:
-        """`begin(u)`: the vector of the state, and the parameters that an episode has for itself."""
-        layout = self.system.layout
-        shapes = [(layout.size,), *[np.shape(self.system.parameters[name]) for name in self.own]]
-
-        def text(u: Array) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
-            given = self._begun(u)
-            plain = {name: np.full(block.shape, block.default) for name, block in layout.blocks.items()
-                     if block.default is not None}
-            modes = dict.fromkeys(layout.modes, 0.0)
-            x = layout.vector(Record("start", plain | modes | given))
-            return (x, *[given[name] for name in self.own]) if self.own else x
-
-        return kernel(f"({self.draws})->{','.join(map(spell, shapes))}", name="begin", inputs=["u"])(text)
-
-    def _made(self, one: Kernel) -> Callable[..., Any]:
-        """A kernel by the backend of the episodes."""
-        return one if self.backend == "llvm" else one.on(self.backend)
-
-    def begun(self, u: Array) -> tuple[Array, dict[str, Array]]:
-        """States (..., size) and own parameters of episodes with these random numbers (..., draws)."""
-        found = self._made(self.begin)(u)
-        x, *values = found if self.own else (found,)
-        return x, dict(zip(self.own, values, strict=True))
-
-    def advanced(self, x: Array, action: Array, parameters: Mapping[str, Array]) -> Array:
-        """The states after an action has acted."""
-        state = self.system.layout.state(x)
-        run = self._rollout({name: state[name] for name in (*self.system.blocks, *self.system.modes)},
-                            step=self.step / self.substeps, steps=self.substeps, every=self.substeps,
-                            inputs={**self.inputs, self.action: action}, parameters=parameters, threads=self.threads,
-                            progress=False)
-        return run.vectors[..., -1, :] if isinstance(run, Trajectory) else run.points[..., -1, :-2]
-
-    @cached_property
-    def _rollout(self) -> Rollout:
-        made = self.system.rollout(method=self.method, parameters=self.own)
-        return made if self.backend == "llvm" else made.on(self.backend)
 
     @cached_property
     def seen_size(self) -> int:
@@ -160,22 +131,131 @@ class Trials(HoldsFunctions):
                                  "makes of numbers")
         return shape[0]
 
+    @property
+    def own(self) -> list[str]:
+        """The parameters that each episode has for itself."""
+        return [name for name in self.example if name in self.system.parameters]
+
+    @property
+    def lane(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the arrays of a lane: state and own parameters of its episode, the last observation, the number
+        of the next episode, the count of actions, whether the episode is over, and the key of its random numbers."""
+        own = {f"p.{n}": np.shape(self.system.parameters[n]) for n in self.own}
+        return {"x": (self.system.layout.size,), **own, "seen": (self.seen_size,), "episode": (), "age": (), "over": (),
+                "key": (2,)}
+
+    # Kernels
+
     @cached_property
-    def judge(self) -> Kernel:
-        """Observation, reward, and 1 where an episode has failed."""
-        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Any, ...]:
-            lost = 0.0 if self.failed is None else where(self.failed(t, x, u, p), 1.0, 0.0)
-            return self.observe(t, x, u, p), self.reward(t, x, u, p), lost
+    def begin(self) -> Kernel:
+        """Lanes that are masked begin anew: of the arrays of `lane` and a mask to those of `lane`."""
+        def text(given: dict[str, Array]) -> tuple[Array, ...]:
+            return tuple(self._begun(given, given, given["mask"]).values())
 
-        return text_kernel(self.system, text, [(self.seen_size,), (), ()], "judge")
+        return named_kernel(text, {**self.lane, "mask": (), **self._input_shapes}, [*self.lane.values()], "begin")
 
-    def judged(self, x: Array, action: Array, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Observations (..., m), rewards (...), and which have failed (...)."""
-        inputs = [action if name == self.action else np.asarray(self.inputs.get(name, port.default), float)
-                  for name, port in self.system.ports.items()]
-        values = [parameters.get(name, value) for name, value in self.system.parameters.items()]
-        seen, reward, failed = self._made(self.judge)(0.0, x, *inputs, *values)
-        return seen, reward, failed == 1.0
+    @cached_property
+    def act(self) -> Kernel:
+        """An action: of the arrays of `lane`, then of the action, to those of `lane`, `verdicts`, and the observation
+        at the end of episodes that begin anew in the same step."""
+        lane = self.lane
+        outside = {"after": lane["x"]} if self.system.transitions else {}
+        last = {"last": lane["seen"]} if self.autoreset == SAME_STEP else {}
+        results = {**lane, "reward": (), "failed": (), "late": (), "broken": (), **last}
+
+        def text(given: dict[str, Array]) -> tuple[Array, ...]:
+            found = self._acted(given)
+            return tuple(found[name] for name in results)
+
+        port = self.system.ports[self.action]
+        shapes = {**lane, "action": port.shape, **outside, **self._input_shapes}
+        return named_kernel(text, shapes, [*results.values()], "act")
+
+    @property
+    def _input_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {f"u.{n}": self.system.ports[n].shape for n in self.inputs}
+
+    def _acted(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The lane after an action, and its verdicts by name."""
+        action = np.minimum(np.maximum(given["action"], self.low), self.high)
+        after = given["after"] if self.system.transitions else self._moved(given, action)
+        seen, reward, failed = self._judged(after, action, given)
+        fine = reduce(np.logical_and, [abs(x) < _BEYOND for x in (*as_vector(after), *as_vector(seen), reward)])
+        acts = given["over"] <= 0.5
+        age = given["age"] + 1.0
+        broken, failed = acts & np.logical_not(fine), acts & (np.logical_not(fine) | failed)
+        late = acts & np.logical_not(failed) & (age >= float(self.horizon))
+        over = where(np.logical_not(acts) | failed | late, 1.0, 0.0)
+        now = {**{n: given[n] for n in self.lane}, "x": where(fine, after, given["x"]),
+               "seen": where(fine, seen, given["seen"]), "age": age, "over": over}
+        begins = {NEXT_STEP: given["over"], SAME_STEP: over}
+        lane = self._begun(given, now, begins[self.autoreset]) if self.autoreset in begins else now
+        return {**lane, "reward": where(fine & acts, reward, 0.0), "failed": where(failed, 1.0, 0.0),
+                "late": where(late, 1.0, 0.0), "broken": where(broken, 1.0, 0.0), "last": now["seen"]}
+
+    def _moved(self, given: Mapping[str, Any], action: Array) -> Array:
+        own = {n: given[f"p.{n}"] for n in self.own}
+        inputs = self._inputs(given, action)
+        return repeat(lambda x: stepped(self._rollout, x, self.step / self.substeps, inputs, own), given["x"],
+                      self.substeps)
+
+    def _judged(self, x: Array, action: Array, given: Mapping[str, Any]) -> tuple[Array, Scalar, Scalar]:
+        """Observation, reward, and whether an episode has failed."""
+        system = self.system
+        texts = (0.0, system.layout.state(x), system.input_record(self._inputs(given, action)),
+                 system.parameter_record({n: given[f"p.{n}"] for n in self.own}))
+        failed = False if self.failed is None else self.failed(*texts)
+        return self.observe(*texts), self.reward(*texts), failed
+
+    def _inputs(self, given: Mapping[str, Any], action: Array) -> dict[str, Any]:
+        return {n: action if n == self.action else given[f"u.{n}"] if n in self.inputs
+                else np.full(port.shape, port.default) for n, port in self.system.ports.items()}
+
+    def _begun(self, given: Mapping[str, Any], now: Mapping[str, Any], mask: Scalar) -> dict[str, Any]:
+        """The arrays of a lane in which an episode begins where a number is not 0."""
+        layout = self.system.layout
+        changed = [n for n in self.lane if n != "key"]
+        still = np.zeros(self.system.ports[self.action].shape)
+
+        def turn(*before: Scalar) -> tuple[Any, ...]:
+            key, number = given["key"], now["episode"]
+            u = np.array(draws(key[0], key[1], number, self.draws) if self.draws else [], dtype=object)
+            found = self._given(u)
+            plain = {n: np.full(block.shape, block.default) for n, block in layout.blocks.items()
+                     if block.default is not None}
+            x = layout.vector(Record("start", plain | dict.fromkeys(layout.modes, 0.0) | found))
+            own = {f"p.{n}": found[n] for n in self.own}
+            seen, *_ = self._judged(x, still, {**given, **own})
+            number = number + 1.0
+            made = {"x": x, **own, "seen": seen, "episode": where(number < EPISODES, number, 0.0), "age": 0.0,
+                    "over": 0.0}
+            return 0.0, *[np.reshape(made[n], self.lane[n]) if self.lane[n] else made[n] for n in changed]
+
+        _, *values = repeat(lambda x: turn(*x), (mask, *[now[n] for n in changed]), _AT_LEAST_A_LOOP,
+                            until=lambda x: x[0] == 0.0)
+        return {**dict(zip(changed, values, strict=True)), "key": given["key"]}
+
+    # Calls
+
+    def made(self, one: Kernel) -> Callable[..., Any]:
+        """A kernel by the backend and the threads of the episodes."""
+        if self.backend != "llvm":
+            return one.on(self.backend)
+        return one if self.threads == 1 else one.parallel(self.threads)
+
+    def advanced(self, x: Array, action: Array, parameters: Mapping[str, Array]) -> Array:
+        """The states after an action, of a system whose transitions are located in time."""
+        state = self.system.layout.state(x)
+        run = self._rollout({name: state[name] for name in (*self.system.blocks, *self.system.modes)},
+                            step=self.step / self.substeps, steps=self.substeps, every=self.substeps,
+                            inputs={**self.inputs, self.action: action}, parameters=parameters, threads=self.threads,
+                            progress=False)
+        return run.vectors[..., -1, :] if isinstance(run, Trajectory) else run.points[..., -1, :-2]
+
+    @cached_property
+    def _rollout(self) -> Rollout:
+        made = self.system.rollout(method=self.method, parameters=self.own, iterations=self.iterations)
+        return made if self.backend == "llvm" else made.on(self.backend)
 
 
 def is_whole(number: object, least: int) -> bool:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.array_parts import joined
 from cayley.compiler.derivatives.iterated_steps import named_kernel
 from cayley.compiler.iterate import Iterated, iterate
+from cayley.compiler.solving.loops import scan
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import Flow, Point, Stage
@@ -45,6 +47,21 @@ def compiled_steps(rollout: Rollout) -> Iterated:
     return iterate(stage, {n: f"{n}_after" for n in fed}, changing=changing, cycling=["row"],
                    keeping=["x_after", *(["watched_after"] if watching else [])],
                    repeating=("again", watching.most_trials) if watching else None)
+
+
+def stepped(rollout: Rollout, x: Array, h: Scalar, inputs: Mapping[str, Array],
+            parameters: Mapping[str, Array]) -> Array:
+    """The vector of a state after one step, as a part of other texts, of a rollout without the time or transitions."""
+    given = {"h": h, **{f"u.{n}": a for n, a in inputs.items()}, **{f"p.{n}": a for n, a in parameters.items()}}
+    point = joined([x, np.zeros(2)])
+
+    def stage(now: tuple[Array, Array], row: Array) -> tuple[tuple[Array, Array], None]:
+        found = _stage(rollout, {**given, "x": now[0], "carried": now[1], "row": row})
+        return (found["x"], found["carried"]), None
+
+    method = rollout.fixed_step
+    (after, _), _ = scan(stage, (point, method.carried(point, rollout.system.layout)), method.table.numbers)
+    return after[:-2]
 
 
 def _stage(rollout: Rollout, given: Mapping[str, Array]) -> dict[str, Scalar]:
