@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import timeit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -176,7 +177,7 @@ def adam(job: str, given: dict, arrays: dict) -> list[Way]:
     return under_jit("adam", functions[job], arrays)
 
 
-# mink and Crocoddyl
+# mink, PlaCo and Crocoddyl
 
 
 def mink(job: str, given: dict, arrays: dict) -> list[Way]:
@@ -185,12 +186,26 @@ def mink(job: str, given: dict, arrays: dict) -> list[Way]:
     import mink as library
     import mujoco
 
-    model = mujoco.MjModel.from_xml_string(given["mjcf"])
+    spec = mujoco.MjSpec.from_string(given["mjcf"])
+    for k, joint in enumerate(spec.joints):
+        joint.name = f"joint{k}"  # by which limits of velocity are given
+    model = spec.compile()
     model.jnt_limited[:], model.jnt_range[:] = 1, arrays["limits"]
     middle = arrays["limits"].mean(axis=1)
     configuration = library.Configuration(model)
     task = library.FrameTask(given["body"], "body", position_cost=1.0, orientation_cost=1.0)
     limits = [library.ConfigurationLimit(model)]
+    if job == "pose_task":
+        speeds = {model.joint(k).name: float(speed) for k, speed in enumerate(arrays["speeds"])}
+        limits.append(library.VelocityLimit(model, speeds))
+
+        def velocity(q: np.ndarray, pose: Any) -> np.ndarray:
+            configuration.update(q)
+            task.set_target(pose)
+            return library.solve_ik(configuration, [task], 1.0, "daqp", limits=limits, damping=1e-9)
+
+        states = [(q, library.SE3.from_matrix(T)) for q, T in zip(arrays["q"], arrays["targets_of_body"], strict=True)]
+        return call_and_loop("mink", velocity, states, lambda found: found)
     poses = [library.SE3.from_matrix(T) for T in arrays["targets"]]
 
     def step() -> None:
@@ -228,6 +243,31 @@ def mink(job: str, given: dict, arrays: dict) -> list[Way]:
     return [
         Way("mink, one step", "one()", {"one": one}, 1, results),
         Way(title, "for pose in poses: solve(pose)", {"solve": solve, "poses": solved}, len(solved), results)]
+
+
+def placo(job: str, given: dict, arrays: dict) -> list[Way]:
+    """One solution of its kinematics for a hand at a pose within limits."""
+    import placo as library
+
+    robot = library.RobotWrapper(given["urdf"], library.Flags.ignore_collisions)
+    if job != "pose_task":
+        raise Refused(f"no {job}")
+    solver = library.KinematicsSolver(robot)
+    solver.mask_fbase(True)
+    solver.dt = 1.0
+    solver.enable_joint_limits(True)
+    solver.enable_velocity_limits(True)
+    task = solver.add_frame_task(given["tool"], np.eye(4))
+    task.configure("hand", "soft", 1.0, 1.0)
+    solver.add_regularization_task(1e-9)
+
+    def velocity(q: np.ndarray, pose: np.ndarray) -> np.ndarray:
+        robot.state.q[7:] = q
+        robot.update_kinematics()
+        task.T_world_frame = pose
+        return np.array(solver.solve(False))[6:]
+
+    return call_and_loop("PlaCo", velocity, list(zip(arrays["q"], arrays["targets"], strict=True)), lambda found: found)
 
 
 def crocoddyl(job: str, given: dict, arrays: dict) -> list[Way]:
@@ -344,7 +384,8 @@ def library_of_pinocchio(name: str, *, compiling: bool = False) -> ctypes.CDLL:
 
 PEERS = {  # the function and the packages whose versions the page tells
     "Drake": (drake, ["drake"]), "frax": (frax, ["frax", "jax"]), "adam": (adam, ["adam-robotics", "jax"]),
-    "mink": (mink, ["mink", "mujoco", "daqp"]), "Crocoddyl": (crocoddyl, ["crocoddyl", "pin"]),
+    "mink": (mink, ["mink", "mujoco", "daqp"]), "PlaCo": (placo, ["placo"]),
+    "Crocoddyl": (crocoddyl, ["crocoddyl", "pin"]),
     "CppADCodeGen": (codegen, ["pin", "cmeel-cppadcodegen", "cmeel-cppad"])}
 
 
@@ -360,7 +401,8 @@ def answers(peer: str) -> Iterator[dict]:
             elif asked["request"] == "enter":
                 first = len(ways)
                 ways += function(asked["job"], asked, dict(np.load(asked["arrays"])))
-                timers += [timeit.Timer(way.statement, globals=way.names) for way in ways[first:]]
+                clock = time.process_time if asked.get("own_time") else time.perf_counter
+                timers += [timeit.Timer(way.statement, globals=way.names, timer=clock) for way in ways[first:]]
                 yield {"ways": [{"number": k, "title": way.title, "states": way.states}
                                 for k, way in enumerate(ways) if k >= first]}
             elif asked["request"] == "results":

@@ -54,14 +54,15 @@ def main() -> None:
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
              "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(","), chosen.methods),
-             "control": closed_loops, "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
+             "control": closed_loops, "whole_body": hands_within_limits, "arrays": arrays, "start": start_up,
+             "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="functions,kernels,rollouts,control,arrays,start,peers")
+    parser.add_argument("--only", default="", help="functions,kernels,rollouts,control,whole_body,arrays,start,peers")
     parser.add_argument("--robots", default="panda,anymal,talos_reduced,talos")
     parser.add_argument("--methods", default="", help="of rollouts; all if none are named")
     parser.add_argument("--division", choices=("own", "cuda"), default="own")
@@ -290,6 +291,36 @@ def closed_loops() -> None:
         took = seconds(cupy, call, 3)
         print(f"| Panda, computed torque, semi-implicit Euler | {np.dtype(dtype).name} | {took:.3g} | "
               f"{trajectories * steps / took / 1e9:.3g} | {error:.0e} rad |", flush=True)
+    print()
+
+
+def hands_within_limits() -> None:
+    """The velocities of a million Pandas, each with its hand on the way to a pose, within limits of positions and
+    velocities: a quadratic program for each."""
+    import cupy
+
+    from whole_body import Hand
+
+    many, count = 1 << 20, 4096
+    hand = Hand(count)
+    right = hand.law.step(hand.q, hand.targets, np.zeros(6))
+    place = hand.law.step.outputs.index("qd")
+    there = hand.law.step.on("cuda")
+    print("| hand of a Panda at a pose within limits | precision | million states/s | error | solved |")
+    print("| --- " * 5 + "|")
+    for dtype in BOTH:
+        def laid(a: np.ndarray, dtype: type = dtype) -> Any:
+            """States side by side, and the numbers of one far apart."""
+            side_by_side = np.ascontiguousarray(np.moveaxis(np.concatenate([a] * (many // count)), 0, -1), dtype)
+            return cupy.moveaxis(cupy.asarray(side_by_side), -1, 0)
+
+        given = laid(hand.q), laid(hand.targets), cupy.zeros(6, dtype)
+        found = there(*given)
+        error = np.abs(cupy.asnumpy(found[place][:count]) - right[place]).max()
+        solved = float((found[hand.law.step.outputs.index("status")] == 0).mean())
+        took = seconds(cupy, partial(there, *given), 5)
+        print(f"| in {many} states | {np.dtype(dtype).name} | {many / took / 1e6:.3g} | {error:.0e} rad/s | "
+              f"{solved:.6f} |", flush=True)
     print()
 
 

@@ -16,6 +16,7 @@ PEERS = {
     "frax": ["frax>=0.1", "jax"],
     "adam": ["adam-robotics[jax]>=0.5"],
     "mink": ["mink>=1.3", "daqp", "mujoco"],
+    "PlaCo": ["placo"],
     "Crocoddyl": ["crocoddyl==3.2.1", "pin==4.0.0"],  # which ends in a segmentation fault with pin 4.1.0
     "CppADCodeGen": ["pin==4.0.0", "cmeel-cppad", "cmeel-cppadcodegen", "cmeel-eigen"],
     "PyRoki": ["pyroki"],

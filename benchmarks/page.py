@@ -33,6 +33,7 @@ SECTIONS = {  # scripts in the order of the page and of `make bench`, and their 
     "contacts": "Contacts",
     "gradients": "Gradients through rollouts",
     "control": "Computed torque",
+    "whole_body": "Whole-body control",
     "closed_loops": "Closed loops",
     "rolling": "Wheels",
     "networks": "Networks",

@@ -86,6 +86,8 @@ LINES = (
          contacts="no"),
     Line("Panda", "a step under computed torque", "control", "All", "Cayley, .*", "MuJoCo.*",
          case="closed loop, a step", contacts="no"),
+    Line("Panda", "a hand within limits, one call", "whole_body", "All", "Cayley, one call from Python",
+         "mink, one call", case="a hand within limits", unit="us"),
     *(Line("Panda", f"{task}, one call", "dynamics", "Panda", "Cayley, one call", CALLED, column)
       for task, column in FUNCTIONS.items()),
     *(Line("PUMA 560", f"{task}, a batch", "dynamics", "PUMA", "Cayley, batch", ANY, task)

@@ -353,3 +353,21 @@ def test_a_wrong_step_is_traced_once():
     with pytest.raises(TraceError, match="nothing"):
         cy.kernel("(2)->(2)")(lambda x: cy.repeat(wrong, 0.0 * x, 9)).program()
     assert len(traced) == 1
+
+
+def test_a_turn_that_may_not_be_taken_is_a_branch(monkeypatch):
+    """One turn with `until`: nothing of it is computed before, though it takes nothing from the state."""
+    monkeypatch.setattr(loop, "SMALLEST_LOOP", 0)
+
+    def text(x, a):
+        def slow(now):
+            total = cy.repeat(lambda y: np.sin(y) + a, a, 50)
+            return total, 1.0
+        return cy.repeat(slow, (x, np.where(x > 0.0, 1.0, 0.0)), 1, until=lambda now: now[1] != 0.0)[0]
+
+    made = cy.kernel("(),()->()", name="branch")(text)
+    assert [found.turns for found in loops_of(made)] == [1]  # the other loop is within it
+    x, a = np.array([1.0, -1.0, 2.0, -3.0]), np.array([0.1, 0.2, 0.3, 0.4])
+    expected = [each if each > 0 else text(each, by) for each, by in zip(x, a, strict=True)]
+    assert made(x, a) == pytest.approx(expected, abs=1e-14)
+    assert in_c(made.program(), [x, a])[0] == pytest.approx(expected, abs=1e-12)

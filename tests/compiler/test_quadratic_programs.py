@@ -154,6 +154,32 @@ def test_programs_without_a_solution_are_recognised_and_their_certificates_prove
     assert max(np.abs(d["P"] @ ray).max(), np.abs(d["A"] @ ray).max(), (d["G"] @ ray).max()) < 1e-6
 
 
+@pytest.mark.parametrize("size", SIZES[:3], ids=str)
+def test_small_programs_end_by_active_sets(size):
+    """Strictly convex ones in all cases, those without equations also where no x meets the bounds."""
+    rng = np.random.default_rng(20 + size[0])
+    for kind in (programs, badly_scaled):
+        found = cy.quadratic_program(**kind(rng, 300, *size))
+        assert found.solved.all() and not found.iterations.any(), kind.__name__
+    d = contradictory_bounds(rng, 300, *size)
+    del d["A"], d["b"]
+    found = cy.quadratic_program(**d)
+    assert (found.status == Status.INFEASIBLE).all() and (found.iterations == 0).mean() > 0.9
+    z = found.inequalities
+    assert np.abs(d["G"].swapaxes(1, 2) @ z[..., None]).max() < 1e-6
+    support = (d["upper"] * np.maximum(z, 0)).sum(1) + (d["lower"] * np.minimum(z, 0)).sum(1)
+    assert support == pytest.approx(-np.ones(300), abs=1e-6)
+
+
+def test_multipliers_without_bound_are_no_solution():
+    """Equations and bounds that all but contradict each other drive multipliers to 1e15, beside which any residual is
+    small."""
+    rng = np.random.default_rng(21)
+    for kind in (contradictory_bounds, contradictory_equations):
+        found = cy.quadratic_program(**kind(rng, 1000, 3, 2, 6))
+        assert (found.status == Status.INFEASIBLE).all(), kind.__name__
+
+
 def test_the_optimum_is_that_of_daqp():
     d = programs(np.random.default_rng(3), 280, 12, 3, 15)
     found = cy.quadratic_program(**d)
@@ -290,8 +316,8 @@ def test_what_cannot_be_solved_is_said():
     lost = cy.quadratic_program(np.eye(2), [np.nan, 1.0], **box)
     assert lost.words == "not a number" and np.isnan(lost.x).all()
     assert cy.quadratic_program(np.eye(2), [1.0, 1.0], lower=[0.0, 2.0], upper=[1.0, 1.0]).words == "infeasible"
-    short = cy.quadratic_program(**{k: v[0] for k, v in programs(np.random.default_rng(1), 1, 6, 2, 9).items()},
-                                 iterations=2)
+    short = cy.cone_program(np.eye(3), [-3.0, -4.0, -5.0], iterations=2,
+                            cones=[([[0.0, 0.0, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], np.zeros(3))])
     assert short.words == "not converged" and short.iterations == 2
 
 

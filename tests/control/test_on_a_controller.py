@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control import adaptive, joint_control, pd_with_gravity
+from cayley.control import PoseTask, PositionTask, PostureTask, adaptive, joint_control, pd_with_gravity
+from cayley.planning import MotionLimits
 from cayley.systems import UNIT_QUATERNION, Block, System
 from compiler.parity import COMPILER, STRICT
 from programs import missing, needs
@@ -109,3 +110,35 @@ def test_what_is_kept_in_c_is_what_python_hands_on(tmp_path):
     assert out[1] == pytest.approx(1.5 * (1 - 0.3 * 0.3) - 0.6, rel=1e-14)  # Euler's steps, and the time itself
     assert list(other.state) == [1.5] * 4
     assert "void odd_init(odd_state *state, const double int_[3], const double R[4]);" in header.read_text()
+
+
+TASKS = {
+    "a planar arm of three joints": lambda: cy.load("planar3r").tasks(
+        [PositionTask("tool", axes="xy", gain=4.0), PostureTask(weight=1e-2)], limits=MotionLimits(velocity=0.5)),
+    "the hand of a Panda": lambda: cy.load("panda").tasks([PoseTask("tool", gain=4.0), PostureTask(weight=1e-2)]),
+}
+
+
+@pytest.mark.parametrize("which", TASKS)
+def test_tasks_within_limits_on_a_cortex_m4(cortex, tmp_path, which, record_property):
+    """Velocities of tasks from a quadratic program: as in single precision here, and near those in double precision."""
+    law = TASKS[which]()
+    rng = np.random.default_rng(5)
+    arm = cy.load("planar3r") if "planar" in which else cy.load("panda")
+    q = np.asarray(arm.random_configuration(PERIODS, seed=6)) * 0.5
+    T = np.asarray(arm.pose(q + rng.uniform(-0.5, 0.5, q.shape), "tool"))
+    given = {"q": q, "target_tool": T[:, :3, 3] if "planar" in which else T, "target_posture": 0.8 * q}
+    rows = {name: np.asarray(given.get(name, np.zeros((PERIODS, *port.shape))), dtype=np.float32)
+            for name, port in law.ports.items()}
+    ran = run(law, "law", rows, tmp_path)
+    count = law.operations()
+    record_property("cortex-m4f", f"{which}: {ran}; at most {count}")
+    print(f"{which}: {ran}; at most {count}")
+    single, exact = (dict(zip(law.outputs, law.step(*[values.astype(kind) for values in rows.values()]), strict=True))
+                     for kind in (np.float32, np.float64))
+    size = np.abs(exact["qd"]).max()
+    assert (ran.outputs["status"] == 0).all() and (exact["active"] != 0).any()
+    assert np.abs(ran.outputs["qd"] - single["qd"]).max() < 1e-3 * size
+    assert np.abs(ran.outputs["qd"] - exact["qd"]).max() < 1e-3 * size
+    assert not [name for name in ran.symbols if any(word in name for word in ("malloc", "free", "sbrk", "aeabi_d"))]
+    assert 0 < ran.stack < 32768

@@ -100,3 +100,18 @@ def test_exported_c_gives_the_same_numbers(level):
         function(*pointers, *[ctypes.c_void_p(a.ctypes.data) for a in out])
         for name, mine, theirs in zip(law.outputs, ours, out, strict=True):
             assert np.allclose(mine[k], theirs, rtol=1e-7, atol=1e-7), (name, k)
+
+
+@needs("g++")
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-3)])
+def test_a_thread_of_a_gpu_gives_the_same_numbers(cupy, dtype, tolerance):
+    arm = cy.load("panda")
+    law = arm.tasks([PoseTask("tool", gain=8.0), PostureTask(weight=1e-2)])
+    q = np.asarray(arm.random_configuration(16, seed=6))
+    given = {"q": q, "target_tool": np.asarray(arm.pose(0.9 * q, "tool")), "target_posture": 0.8 * q}
+    states = [given.get(name, np.zeros((16, *port.shape))).astype(dtype) for name, port in law.ports.items()]
+    ours, theirs = law.step(*states), law.step.on("cuda")(*states)
+    results = {name: (mine, each) for name, mine, each in zip(law.outputs, ours, theirs, strict=True)}
+    assert (results["active"][0] != 0).any() and (results["status"][1] == 0).all()
+    mine, each = results["qd"]
+    assert np.abs(mine - each).max() < tolerance * np.abs(mine).max()

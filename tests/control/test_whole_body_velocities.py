@@ -212,3 +212,33 @@ def test_wrong_tasks_are_named(tasks, words):
 def test_what_the_model_does_not_limit_is_said():
     with pytest.warns(ModelWarning, match="no limit of velocity for 'joint1'"):
         cy.load("planar2r").tasks([DampingTask()])
+
+
+@pytest.mark.parametrize("tasks", [[PoseTask("tool")], [PositionTask("tool"), PostureTask(weight=1e-2)]],
+                         ids=["pose alone", "position and posture"])
+def test_derivatives_agree_with_differences(tasks):
+    """By targets and configuration, also in the direction in which nothing but its least cost holds the motion, with
+    limits that are active."""
+    law = PANDA.tasks(tasks, limits=MotionLimits(velocity=1.0))
+    q = np.asarray(PANDA.random_configuration(30, seed=11))
+    target = np.asarray(PANDA.pose(np.clip(q + 0.3, PANDA.lower, PANDA.upper), "tool"))
+    point = target if isinstance(tasks[0], PoseTask) else target[:, :3, 3]
+    given = {"q": q, "target_tool": point, "target_posture": 0.9 * q}
+    values = [np.broadcast_to(given.get(name, np.zeros(port.shape)), (30, *port.shape)).copy()
+              for name, port in law.ports.items()]
+    step, h = law.step, 1e-6
+    found = step(*values)
+    active = dict(zip(law.outputs, found, strict=True))["active"]
+    J = step.jacobian("q", of="qd")(*values)
+    compared = 0
+    for k in range(7):
+        sides = []
+        for sign in (1.0, -1.0):
+            moved = [values[0] + sign * h * np.eye(7)[k], *values[1:]]
+            sides.append(dict(zip(law.outputs, step(*moved), strict=True)))
+        still = (sides[0]["active"] == active).all(axis=1) & (sides[1]["active"] == active).all(axis=1)
+        differences = (sides[0]["qd"] - sides[1]["qd"]) / (2 * h)
+        apart = np.abs(differences - J[..., k]).max(axis=1) / (1.0 + np.abs(J).max(axis=(1, 2)))
+        assert apart[still].max() < 1e-6
+        compared += np.count_nonzero(still)
+    assert compared > 180 and (active != 0).any(axis=1).mean() > 0.3

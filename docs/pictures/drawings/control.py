@@ -287,5 +287,31 @@ def tuned_gains() -> Any:
     return figure
 
 
-PICTURES = (elastic_drives, wrong_stiffness, unknown_payload, learned_motion, servo, laws_with_a_load, peg, swing_up,
-            bode, root_locus, attraction, tuned_gains)
+def balance() -> Any:
+    """The quadruped of the tutorial: the path of its foot, and which limits are active when."""
+    made = made_by_page("motion_and_control/balance_tutorial.md", "share")
+    dog, path, t = (made[name] for name in ("dog", "path", "t"))
+    used = {name: made["where"][name] for name in made["share"]}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained", width_ratios=[1, 1.8])
+    foot = np.asarray(dog.pose(path, made["drawing"]))[:, :3, 3]
+    left.plot(*made["point"][:, [0, 2]].T, color=GREY, lw=3, label="asked")
+    left.plot(*foot[:, [0, 2]].T, color=BLUE, label="drawn")
+    left.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="the foot that draws")
+    left.legend(frameon=False, loc="center")
+    for row, marks in enumerate(used.values()):
+        right.fill_between(t, row + 0.1, row + 0.9, where=marks, color=RED, step="mid", lw=0)
+    right.set(yticks=np.arange(len(used)) + 0.5, yticklabels=list(used), xlim=(0.0, t[-1]), ylim=(len(used), 0),
+              xlabel="time [s]", title="active limits")
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def moving_balance(folder: Path) -> Path:
+    """The quadruped that draws, as a moving picture."""
+    made = made_by_page("motion_and_control/balance_tutorial.md", "run")
+    return made["dog"].animate(made["run"], folder / "balance.gif", frames=[made["drawing"]])
+
+
+PICTURES = (balance, elastic_drives, wrong_stiffness, unknown_payload, learned_motion, servo, laws_with_a_load, peg,
+            swing_up, bode, root_locus, attraction, tuned_gains)

@@ -138,7 +138,7 @@ class Thread(Lanes):
         cast = _SIGNED.get(left.kind, "")
         return self.stated(f"{cast}{left.name} {_SIGNS[relation]} {cast}{right.name}", "i1")
 
-    def intrinsic(self, name: str, *args: Value) -> Value:
+    def intrinsic(self, name: str, *args: Value, flags: str = "") -> Value:
         kind = args[0].kind
         return self.stated(f"{self._dialects[kind].function(name)}({', '.join(a.name for a in args)})", kind)
 

@@ -24,8 +24,9 @@ class LoopCore:
         self.width = width
         self.precision = precision
         name = loop.key[:16]
-        self.turn = Core(loop.guarded, width, precision, fused=fused, callee=f"{name}_turn", callees=callees,
-                         has_first=loop.stops)
+        body = loop.guarded if width > 1 else loop.simplified  # one lane leaves the loop where it stops
+        self.turn = Core(body, width, precision, fused=fused, callee=f"{name}_turn", callees=callees,
+                         has_first=loop.stops, is_dense=True)
         callees[f"{loop.key} turn"] = self.turn
         self.names = [f"core{width}_{name}_0"]
         self._row = len(self.turn.program.results)
@@ -71,7 +72,7 @@ class LoopCore:
             entries = [self._at(text, array, text.let(f"mul i64 {place}, {len(v.nodes)}"))
                        for array, v in zip(scanned, loop.scanned, strict=True)]
             pointers = ", ".join(f"ptr {p}" for p in (now, *entries, constants, then, room, room, inner))
-            calls = [f"call void @{name}({pointers}, i64 {self.width})" for name in self.turn.names]
+            calls = [f"call void @{name}({pointers})" for name in self.turn.names]
             text.lines += [f"  {call}" for call in calls[:self.turn.first_parts]]
             if loop.stops:
                 stop = self._at(text, then, str(n + kept))

@@ -38,12 +38,14 @@ called."""
 class Core:
     """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements. That of
     a `callee` takes each array that it reads by a pointer of its own. With `has_first` the last output is computed by
-    the first functions, and nothing else is."""
+    the first functions, and nothing else is. The results of a callee `is_dense` lie side by side."""
 
     def __init__(self, program: Program, width: int, precision: str, *, fused: bool, callee: str = "",
-                 callees: dict[str, Any] | None = None, has_first: bool = False) -> None:
+                 callees: dict[str, Any] | None = None, has_first: bool = False,
+                 is_dense: bool = False) -> None:
         program = in_precision(program, precision)
         self.callee = callee
+        self.has_step = bool(callee) and not is_dense
         self.callees = {} if callees is None else callees
         self.program = program
         self.width = width
@@ -97,7 +99,7 @@ class Core:
         inputs = [f"in{k}" for k in range(len(self.program.inputs))] if self.callee else ["in"]
         return [*[f"ptr noalias readonly %{name}" for name in inputs], "ptr noalias writeonly %out",
                 "ptr noalias readonly %earlier", "ptr noalias writeonly %between", "ptr noalias %frames",
-                *(["i64 %step"] if self.callee else [])]
+                *(["i64 %step"] if self.has_step else [])]
 
     def declare(self, assembly: Assembly) -> None:
         kinds = ", ".join(pointer.split()[0] for pointer in self.pointers)
@@ -273,7 +275,7 @@ class _Body:
     def _address(self, buffer: str, place: int) -> str:
         name = self.lanes.fresh()
         offset = str(place * self.core.width)
-        if buffer == "out" and self.core.callee:
+        if buffer == "out" and self.core.has_step:
             offset = self.lanes.fresh()
             self.lanes.lines.append(f"{offset} = mul i64 %step, {place}")
         self.lanes.lines.append(f"{name} = getelementptr {self.core.precision}, ptr %{buffer}, i64 {offset}")

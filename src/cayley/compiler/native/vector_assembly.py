@@ -123,14 +123,14 @@ class Lanes:
             return self.line(f"icmp {relation if relation == 'eq' else 's' + relation} {a.typed}, {b.name}", "i1")
         return self.line(f"fcmp o{relation} {a.typed}, {b.name}", "i1")
 
-    def intrinsic(self, name: str, *args: Value) -> Value:
+    def intrinsic(self, name: str, *args: Value, flags: str = "") -> Value:
         """`llvm.<name>` on vectors of the kind of its first argument."""
         kind = args[0].kind
         symbol = f"@llvm.{name}.v{self.width}{_SUFFIX.get(kind, kind)}"
         if symbol not in self.assembly.declarations:
             types = ", ".join(self.vector(a.kind) for a in args)
             self.assembly.declarations[symbol] = f"declare {self.vector(kind)} {symbol}({types})"
-        return self.line(f"call {self.vector(kind)} {symbol}({', '.join([a.typed for a in args])})", kind)
+        return self.line(f"call {flags}{self.vector(kind)} {symbol}({', '.join([a.typed for a in args])})", kind)
 
     def fma(self, a: Value | float, b: Value | float, c: Value | float) -> Value:
         """a b + c, rounded once. On a machine without the instruction LLVM calls the C library: correct, slow."""
@@ -146,8 +146,8 @@ class Lanes:
     def absolute(self, a: Value) -> Value: return self.intrinsic("fabs", a)
     def floor(self, a: Value) -> Value: return self.intrinsic("floor", a)
     def nearest(self, a: Value) -> Value: return self.intrinsic("rint", a)
-    def minimum(self, a: Value, b: Value) -> Value: return self.intrinsic("minimum", a, b)
-    def maximum(self, a: Value, b: Value) -> Value: return self.intrinsic("maximum", a, b)
+    def minimum(self, a: Value, b: Value) -> Value: return self.intrinsic("minimum", a, b, flags="nsz ")
+    def maximum(self, a: Value, b: Value) -> Value: return self.intrinsic("maximum", a, b, flags="nsz ")
     def with_sign_of(self, a: Value | float, b: Value) -> Value: return self.intrinsic("copysign", self.lift(a, b), b)
 
     def select(self, condition: Value, a: Value | float, b: Value | float) -> Value:

@@ -25,8 +25,8 @@ _SHORT = 1e-30
 
 
 class ConeProgram(NamedTuple):
-    """The data. `rows`: the row of G that each side bounds. `cones`: for each, F and g. `regular` is what is added to
-    the diagonal of equations, small beside one."""
+    """The data. `rows`: the row of G that each side bounds. `cones`: for each, F and g. `regular` and `flat`
+    are what is added to the diagonals of equations and of P, small beside one."""
 
     P: Array
     q: Array
@@ -38,6 +38,7 @@ class ConeProgram(NamedTuple):
     side: Array
     cones: Sequence[tuple[Array, Array]]
     regular: Scalar
+    flat: Scalar
 
     def across(self, x: Array) -> Array:
         """The distance to which each side is approached: factor (G x)[row]."""
@@ -99,7 +100,7 @@ class StepEquations:
         self.cone_weights = cone_weights
         n, p = len(program.q), len(program.b)
         whole = np.zeros((n + p, n + p), dtype=object)
-        whole[:n, :n] = program.P + program.regular * np.eye(n) + squared(
+        whole[:n, :n] = program.P + program.flat * np.eye(n) + squared(
             program.G, program.on_rows(weights * program.factor * program.factor))
         for (F, _), weight in zip(program.cones, cone_weights, strict=True):
             whole[:n, :n] = whole[:n, :n] + F.T @ weight @ F
@@ -243,7 +244,8 @@ def advanced(program: ConeProgram, at: Place) -> Place:
     fixed = equations.solve(Right(-program.q, program.b, program.side, [g for _, g in program.cones]))
     slope = 2.0 * left.Px / at.tau + program.q
     apart = at.x / at.tau - fixed.x
-    steep = (apart @ times(program.P, apart) + program.regular * (fixed.x @ fixed.x + fixed.y @ fixed.y)
+    steep = (apart @ times(program.P, apart) + program.flat * (fixed.x @ fixed.x)
+             + program.regular * (fixed.y @ fixed.y)
              + fixed.z @ (fixed.z / equations.weights) + at.kappa / at.tau)
     for cone, z in zip(cones, fixed.cones, strict=True):
         scaled = cone.scaled(z)

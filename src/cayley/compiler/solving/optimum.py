@@ -34,7 +34,8 @@ class Optimum(NamedTuple):
 
     z is positive where the upper bound holds x, negative where the lower one does; w is in its cone. `primal_residual`
     is the largest violation of a constraint, `dual_residual` the largest entry of the sum above, `gap` what the costs
-    of x and of its multipliers differ by. `iterations` counts the steps, and `status` is a number of `Status`.
+    of x and of its multipliers differ by. `iterations` counts the interior-point steps, of which there are
+    none where active sets gave the answer, and `status` is a number of `Status`.
 
     Of an infeasible program the multipliers are a certificate: A'y + G'z - sum of F'w = 0, although no x can have
     b'y + (the bounds)'z + sum of g'w = -1 then; x is NaN. A lower bound above its upper one says so by itself: the

@@ -171,13 +171,13 @@ def as_program(given: ProgramData, graph: Graph) -> tuple[ConeProgram, ProgramLa
     P = np.asarray(given.P, dtype=object)
     P = np.array([[P[i, j] if P[i, j] is P[j, i] else 0.5 * (P[i, j] + P[j, i]) for j in range(n)] for i in range(n)],
                  dtype=object)
+    regular = np.sqrt(rounding(graph.constant(1.0)))
     return ConeProgram(
         symbols(P), symbols(given.q), symbols(np.concatenate([A, G[list(equal)]])),
         symbols(np.concatenate([b, upper[list(equal)]])), symbols(G), [r for r, _, _ in sides],
         symbols([chosen(f, sign, 0.0) for f, (_, sign, _) in zip(finite, sides, strict=True)]),
         symbols([chosen(f, bound, 1.0) for f, (_, _, bound) in zip(finite, sides, strict=True)]),
-        [(symbols(F), symbols(g)) for F, g in given.cones],
-        np.sqrt(rounding(graph.constant(1.0)))), ProgramLayout(len(b), equal)
+        [(symbols(F), symbols(g)) for F, g in given.cones], regular, regular), ProgramLayout(len(b), equal)
 
 
 def _same(lower: Scalar, upper: Scalar) -> bool:

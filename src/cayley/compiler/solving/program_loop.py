@@ -21,7 +21,7 @@ from cayley.compiler.solving.interior_point import (
 )
 from cayley.compiler.solving.linear import chosen, is_zero
 from cayley.compiler.solving.loops import repeat
-from cayley.compiler.solving.quasidefinite import times
+from cayley.compiler.solving.quasidefinite import factored, times
 from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
 
@@ -29,6 +29,7 @@ _DEEPER = 0.1  # of the tolerance, in scaled units
 _REFINED = 2
 _ROUNDS = 5
 _EXACT = 2.0**6  # units of rounding
+_CURVED = 2.0**13
 
 
 class LoopTurn(NamedTuple):
@@ -145,6 +146,13 @@ def sharpened(program: ConeProgram, near: Solution) -> Solution:
     found: Solution = repeat(lambda both: turn(*both), (near, near), _ROUNDS,
                              until=lambda both: is_exact(program, both[1]))[1]
     return found
+
+
+def with_own_curvature(program: ConeProgram) -> ConeProgram:
+    """The program without what is added to P, where P has an inverse beyond rounding."""
+    least = _CURVED * program.regular * program.regular
+    is_curved = reduce(operator.and_, [pivot > least for pivot in factored(program.P).pivots])
+    return program._replace(flat=chosen(is_curved, 0.0, program.flat))
 
 
 def is_exact(program: ConeProgram, found: Solution) -> Scalar:

@@ -15,7 +15,7 @@ from cayley.compiler.solving.interior_point import ConeProgram
 from cayley.compiler.solving.linear import chosen, is_zero
 from cayley.compiler.typing import Array, Scalar
 
-_PASSES = 3
+_PASSES = 2
 
 
 class Scales(NamedTuple):

@@ -145,7 +145,7 @@ class ProgramLoop(Callee):
         return adjoints(self, arguments, wanted, rows)
 
     def is_opened(self, often: int, seen: bool) -> bool:
-        return self.turns < FEWEST_TURNS or self.turns * len(self.body.nodes) < SMALLEST_LOOP
+        return (self.turns < FEWEST_TURNS and not self.stops) or self.turns * len(self.body.nodes) < SMALLEST_LOOP
 
     @cached_property
     def simplified(self) -> Program:

@@ -26,9 +26,10 @@ def traced_loop(start: Sequence[Node], scanned: Sequence[Sequence[Sequence[Node]
     """The state at the end of a loop, and what each turn kept. A scanned array is given as a row of nodes for each
     turn.
 
-    What a turn computes of neither the state nor the entries is computed before the loop. With `zeros`, entries of the
-    state that start at zero and stay there are zeros for the turn, which may have less to do: a matrix may fall into
-    blocks."""
+    What a turn computes of neither the state nor the entries is computed before the loop, unless there is but one turn,
+    which may not be taken. With `zeros`, entries of the state that start at zero and stay there are zeros for the turn,
+    which may have less to do: a matrix may fall into blocks."""
+    before = start[0].graph.size if start else 0
     expected = {k for k, node in enumerate(start) if zeros and is_constant(node, 0.0)}
     for _ in range(_TRIALS):
         try:
@@ -39,9 +40,9 @@ def traced_loop(start: Sequence[Node], scanned: Sequence[Sequence[Sequence[Node]
             break
         moved = {k for k in expected if not is_constant(traced.after[k], 0.0)}
         if not moved:
-            return traced.called(turns, backwards)
+            return traced.called(turns, backwards, before)
         expected -= moved
-    return _TracedTurn(start, scanned, turn, ()).called(turns, backwards)
+    return _TracedTurn(start, scanned, turn, ()).called(turns, backwards, before)
 
 
 class _TracedTurn:
@@ -62,11 +63,14 @@ class _TracedTurn:
         stops = [] if stop is None else [number(graph.lift(stop))]
         self.stop = [] if stops and is_constant(stops[0], 0.0) else stops
 
-    def called(self, turns: int, backwards: bool) -> tuple[Nodes, list[Nodes]]:
-        """The state at the end, and what each turn keeps, as results of a call of the loop."""
+    def called(self, turns: int, backwards: bool, before: int) -> tuple[Nodes, list[Nodes]]:
+        """The state at the end, and what each turn keeps, as results of a call of the loop; nodes `before` were there
+        before the turn was traced."""
         entries = [[node for node in each if self._is_variable(node)] for each in self.entries]
         results = [*[self.after[k] for k in self.moving], *self.kept, *self.stop]
-        own, inputs, constants = _cut_out(results, [*self.state, *chain(*entries)], self.first)
+        variables = [*self.state, *chain(*entries)]
+        own, inputs, constants = (_cut_out(results, variables, before, whole=True) if turns == 1 and self.stop else
+                                  _cut_out(results, variables, self.first))
         size, end = len(self.state), len(self.state) + len(self.kept)
         body = loop_body([inputs[node.index] for node in self.state],
                          [[inputs[node.index] for node in each] for each in entries],
@@ -88,13 +92,15 @@ def _entry(column: Sequence[Node], graph: Graph, name: str) -> Node:
     return column[0] if all(node is column[0] for node in column) else graph.input(name)
 
 
-def _cut_out(results: Sequence[Node], variables: Sequence[Node], first: int) -> tuple[Nodes, dict[int, Node], Nodes]:
+def _cut_out(results: Sequence[Node], variables: Sequence[Node], first: int, *,
+             whole: bool = False) -> tuple[Nodes, dict[int, Node], Nodes]:
     """The results in a graph of their own; its inputs, by the index of the node that each stands for; and the constants
-    of the loop: operands that do not depend on the variables. Nodes before `first` were there before the turn."""
+    of the loop: operands that do not depend on the variables; if the turn is cut out as a `whole`, only those that were
+    there before. Nodes before `first` were there before the turn."""
     order = ancestors(results, range(first))
     depends = {node.index for node in variables}
     for node in order:
-        if any(a.index in depends for a in node.args):
+        if any(a.index in depends for a in node.args) or (whole and node.args):
             depends.add(node.index)
     operands = {a.index: a for node in order if node.index in depends for a in node.args}
     operands |= {node.index: node for node in results}

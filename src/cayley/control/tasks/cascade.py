@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.loops import repeat
 from cayley.compiler.solving.optimum import Optimum
 from cayley.compiler.solving.quadratic_programs import quadratic_program
 from cayley.compiler.tracing.symbols import where
@@ -29,7 +30,7 @@ TOLERANCE = 1e-10  # forces that do nothing to the motion cost little
 
 
 class CascadeOptimum(NamedTuple):
-    """The unknowns, by how much limits gave, the iterations, and whether all programs were solved."""
+    """The unknowns, by how much limits gave, the iterations, and 1 if all programs were solved."""
 
     x: Array
     slack: Scalar
@@ -44,7 +45,7 @@ def cascade(here: Situation, levels: Sequence[Sequence[Wanted]]) -> CascadeOptim
     for level in levels[1:]:
         answer = _solved(next_program(here, level, done, found.x, found.slack))
         x = where(answer.solved, answer.x, found.x)
-        found = CascadeOptimum(x, found.slack, found.iterations + answer.iterations, found.solved & answer.solved)
+        found = CascadeOptimum(x, found.slack, found.iterations + answer.iterations, found.solved * answer.solved)
         done += level
     return found
 
@@ -53,11 +54,15 @@ def _first(here: Situation, level: Sequence[Wanted]) -> CascadeOptimum:
     """The first level, with limits that give where they contradict each other."""
     answer = _solved(program(here, level))
     if not any(row.give for row in here.limits):
-        return CascadeOptimum(answer.x, 0.0, answer.iterations, answer.solved)
-    other = _solved(giving_program(here, level, ~answer.solved))
+        return CascadeOptimum(answer.x, 0.0, answer.iterations, 1.0 * answer.solved)
     n = len(answer.x)
-    return CascadeOptimum(where(answer.solved, answer.x, other.x[:n]), where(answer.solved, 0.0, other.x[n]),
-                 answer.iterations + other.iterations, answer.solved | other.solved)
+
+    def give(_: CascadeOptimum) -> CascadeOptimum:
+        other = _solved(giving_program(here, level))
+        return CascadeOptimum(other.x[:n], other.x[n], answer.iterations + other.iterations, 1.0 * other.solved)
+
+    return repeat(give, CascadeOptimum(answer.x, 0.0, answer.iterations, 1.0 * answer.solved), 1,
+                  until=lambda found: found.solved != 0.0)
 
 
 def _solved(problem: Problem) -> Optimum:

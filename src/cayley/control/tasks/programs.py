@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.control.tasks.situation import LimitRow, Situation
 
@@ -48,9 +47,8 @@ def program(here: Situation, level: Sequence[Wanted]) -> Problem:
     return Problem(P, q, here.held, here.held_value, *stacked(here.limits, len(q)))
 
 
-def giving_program(here: Situation, level: Sequence[Wanted], is_needed: Scalar) -> Problem:
-    """The program whose limits give, with one unknown more, s; a text. Where it is not needed it is one that takes few
-    steps to solve."""
+def giving_program(here: Situation, level: Sequence[Wanted]) -> Problem:
+    """The program whose limits give, with one unknown more, s; a text."""
     P, q = costs(here, level)
     n, size = len(q), 1.0 + np.max(np.abs(q)) + np.trace(P)
     P = np.block([[P / size, np.zeros((n, 1))], [np.zeros((1, n)), np.eye(1)]])
@@ -61,11 +59,8 @@ def giving_program(here: Situation, level: Sequence[Wanted], is_needed: Scalar) 
             sides += [(np.append(row.entries / row.give, -1.0), -np.inf, row.upper / row.give)] * is_there(row.upper)
     sides.append((np.append(np.zeros(n), 1.0), 0.0, np.inf))
     held = np.concatenate([here.held, np.zeros((len(here.held), 1))], axis=1)
-    lower, upper = (row_of([where(is_needed, side[k], other) if is_there(side[k]) else side[k] for side in sides])
-                    for k, other in ((1, -1.0), (2, 1.0)))
-    return Problem(where(is_needed, P, np.eye(n + 1)), where(is_needed, np.append(q / size, PRICE), 0.0), held,
-                   np.where(is_needed, here.held_value, 0.0) if len(held) else here.held_value,
-                   np.stack([side[0] for side in sides]), lower, upper)
+    G, lower, upper = zip(*sides, strict=True)
+    return Problem(P, np.append(q / size, PRICE), held, here.held_value, np.stack(G), row_of(lower), row_of(upper))
 
 
 def next_program(here: Situation, level: Sequence[Wanted], done: Sequence[Wanted], x: Array, slack: Scalar) -> Problem:

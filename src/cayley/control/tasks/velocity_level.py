@@ -1,6 +1,7 @@
 """Velocities of tasks: differential inverse kinematics.
 
     qd = N x       x the independent velocities, by the constraints of the mechanism; all of them if there are none
+    qd = N x - G phi       where constraints that are open by phi are to be closed
     J_c N x = 0    of contacts that stand
 """
 
@@ -17,6 +18,8 @@ from cayley.control.tasks.contacts import Contact
 from cayley.control.tasks.joint_limits import JointLimits
 from cayley.control.tasks.situation import LimitRow, Situation, without_cost
 from cayley.control.tasks.task import ControlTask
+from cayley.kinematics.constraints.rows import residual
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.tree import Tree
 from cayley.systems import Port, Record
 
@@ -30,6 +33,7 @@ class VelocityLevel:
     limits: JointLimits
     contacts: Sequence[Contact]
     period: float | None
+    closes: bool = False
 
     accelerates = False
     word = "velocity"
@@ -62,17 +66,22 @@ class VelocityLevel:
         N = np.eye(n) if here.N is None else here.N
         qd = u.qd if self.sees_velocity else np.zeros(self.tree.nv)
         is_tied = here.N is not None or bool(self.contacts)
+        rest = np.zeros(self.tree.nv) if here.G is None or not self.closes else -here.G @ self._open(u.q)
         rows = []
         for k in self._limited:
             low, high = self.limits.velocity_bounds(k, u.q, qd[k], p.approach, self.period or 0.0)
             speed = self.limits.velocity[k]
-            rows.append(LimitRow(N[k], low, high, (speed if np.isfinite(speed) else 1.0) if is_tied else 0.0))
+            share = (speed if np.isfinite(speed) else 1.0) if is_tied else 0.0
+            rows.append(LimitRow(N[k], low - rest[k], high - rest[k], share))
         held = [u[f"contact_{each.label}"] * here.rows(each.jacobian(self.tree, u.q)) for each in self.contacts]
         A = np.concatenate(held) if held else np.zeros((0, n))
-        return Situation(N, np.zeros(self.tree.nv), rows, A, np.zeros(len(A)), *without_cost(n),
-                         {next(iter(self.outputs)): (N, np.zeros(self.tree.nv))})
+        return Situation(N, rest, rows, A, np.zeros(len(A)), *without_cost(n), {next(iter(self.outputs)): (N, rest)})
+
+    def _open(self, q: Array) -> Array:
+        """The residual of the constraints that are kept; a text."""
+        return residual(self.tree, q)[list(constraint_structure(self.tree).used)]
 
     def wanted(self, task: ControlTask, here: Situation, u: Record, p: Record) -> tuple[Array, Array]:
         """The rows (m, n) of a task by the unknowns, and the values (m) that they should have; a text."""
         J = task.jacobian(self.tree, u.q, task.aim(self.tree, u))
-        return J @ here.motion, task.velocity(self.tree, u, p)
+        return J @ here.motion, task.velocity(self.tree, u, p) - J @ here.rest
