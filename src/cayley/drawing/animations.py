@@ -13,7 +13,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
-from cayley.drawing.played import MotionLike, chosen, played
+from cayley.drawing.contact_arrows import draw_contacts, touching_spots
+from cayley.drawing.played import MotionLike, chosen, forces_at, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
 from cayley.drawing.solids import Skins, skins
 from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
@@ -102,6 +103,7 @@ def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequen
     worn = [None if skin is None else Skins([figure], skin.surfaces) for figure in figures]
     outlines = [each.points for each in worn if each is not None]
     room = np.concatenate([*[figure.points for figure in figures], *outlines, *tips])
+    forces = forces_at(motion, times)
     ax = new_axes(view, size)
     try:
         if ground and not view.flat:
@@ -115,6 +117,9 @@ def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequen
             for k, (time, figure) in enumerate(zip(times, figures, strict=True)):
                 draw_figures([figure], worn[k], frames=frames, labels=False, ground=ground and view.flat, trail=False,
                              ax=ax)
+                if forces is not None:
+                    draw_contacts(ax, view, touching_spots(tree, way[k], forces[k]), largest,
+                                  float(np.linalg.norm(forces, axis=-1).max()) or None)
                 if trail:
                     _draw_ways(ax, view, tree, followed, origins, k)
                 label.set_text(f"{time:.2f} s")
@@ -159,7 +164,8 @@ def _image(ax: Canvas, box: tuple[int, int, int, int]) -> Image.Image:
 
 def draw_instants(tree: Tree, motion: MotionLike, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
                   labels: bool = True, ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
-    """Draw a mechanism at `times` of a motion [s], or at a number of evenly spaced times, as `stick_figure` does.
+    """Draw a mechanism at `times` of a motion [s], or at a number of evenly spaced times, as `stick_figure` does, with
+    the contact forces at the last of them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> draw_instants(load_robot("planar2r"), ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), [0.0, 0.5, 0.8]).get_title()
@@ -167,6 +173,9 @@ def draw_instants(tree: Tree, motion: MotionLike, times: int | ArrayLike = 5, *,
     """
     at, q = chosen(tree, motion, times)
     drawn = stick_figure(tree, q, frames=frames, labels=labels, ground=ground, trail=False, ax=ax)
+    if (forces := forces_at(motion, at[-1:])) is not None:
+        figure = skeleton(tree, q[-1])
+        draw_contacts(drawn, view_for(tree, drawn), touching_spots(tree, q[-1], forces[0]), figure.size)
     if trail and len(at) > 1:
         _, way = chosen(tree, motion, np.linspace(at.min(), at.max(), _ON_THE_WAY))
         figures = [skeleton(tree, one) for one in way]

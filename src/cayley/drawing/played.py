@@ -126,8 +126,25 @@ def _between(tree: Tree, t: Array, q: Array, time: float) -> Array:
     return np.asarray(configuration_step(tree, q[k], (time - t[k]) / (t[k + 1] - t[k]) * way), dtype=float)
 
 
-def moving_part(trajectory: Trajectory) -> tuple[Tree, tuple[Array, Array]]:
-    """The mechanism of a system, and its times and configurations along one trajectory."""
+class MovingPart(NamedTuple):
+    """Times (k) [s], configurations (k, nq), and the forces (k, c, 3) of contacts, None where there are none."""
+
+    t: Array
+    q: Array
+    forces: Array | None
+
+
+def forces_at(motion: MotionLike, times: Array) -> Array | None:
+    """The forces (n, c, 3) of contacts in the steps of a run that end at times, or next after them."""
+    if isinstance(motion, Trajectory):
+        motion = moving_part(motion)[1]
+    if not isinstance(motion, MovingPart) or motion.forces is None:
+        return None
+    return motion.forces[np.minimum(np.searchsorted(motion.t, times - _ROUNDING), len(motion.t) - 1)]
+
+
+def moving_part(trajectory: Trajectory) -> tuple[Tree, MovingPart]:
+    """The mechanism of a system, and its times, configurations and contact forces along one trajectory."""
     name = trajectory.name
     own = trajectory.mechanism
     if own is not None and not isinstance(own, MechanismMotion):
@@ -143,4 +160,6 @@ def moving_part(trajectory: Trajectory) -> tuple[Tree, tuple[Array, Array]]:
         raise SignatureError(f"this is a batch of {trajectory.batch} trajectories of {name}: take one out of it by its "
                              "index")
     (block, tree), = trees.items()
-    return tree, (np.asarray(trajectory.t), np.asarray(trajectory[block]))
+    forces = [np.asarray(trajectory[part.contacts.forces]) for part in trajectory.system.holds
+              if part.contacts is not None and part.position == block]
+    return tree, MovingPart(np.asarray(trajectory.t), np.asarray(trajectory[block]), forces[0] if forces else None)

@@ -22,6 +22,7 @@ from cayley.errors import UnsupportedError, did_you_mean, warn_user
 from cayley.extras import optional_imports
 from cayley.model.joint_kinds import plane_across
 from cayley.shapes import Surfaces, shapes_of
+from cayley.shapes.seen import seen_shapes
 
 with optional_imports():
     from matplotlib.colors import to_rgb
@@ -185,8 +186,8 @@ def skins(tree: Tree, figures: Sequence[Skeleton], wanted: str | None, most: int
     if wanted not in ("visual", "collision"):
         raise UnsupportedError(f"shapes must be 'visual' or 'collision', or None for sticks, not {wanted!r}"
                                f"{did_you_mean(str(wanted), ('visual', 'collision'))}")
-    shapes = shapes_of(tree)
-    chosen = (shapes.seen if wanted == "visual" else shapes.of("collision")).surfaces(most // len(figures))
+    shapes = seen_shapes(tree) if wanted == "visual" else shapes_of(tree).of("collision")
+    chosen = shapes.surfaces(most // len(figures))
     if chosen.missing:
         more = len(chosen.missing) - _NAMED
         named = [*chosen.missing[:_NAMED], *([f"and {more} more"] if more > 0 else [])]

@@ -151,8 +151,9 @@ def _draw_solid(ax: Canvas, figures: Sequence[Skeleton], skin: Skins | None) -> 
         plates = [(PLATE, solids.plate(corners, size)) for body, corners in figures[k].plates.items()
                   if not any(np.allclose(corners, later.plates[body], atol=1e-9) for later in figures[k + 1:])]
         if skin is not None:
-            plates = []
-            parts = [line for line in parts[0] if line.body in skin.surfaces.bare], [], []
+            every = set(figures[k].tree.body_names) <= skin.surfaces.bare
+            plates = plates if every else []
+            parts = parts if every else ([line for line in parts[0] if line.body in skin.surfaces.bare], [], [])
         for color, part in [*plates, *_solids(*parts, size)]:
             polygons += part
             colors.append(solids.shaded(part, color, fade))

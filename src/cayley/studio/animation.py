@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from cayley.drawing import animate as write_pictures
-from cayley.drawing.played import MotionLike, played
+from cayley.drawing.played import MotionLike, forces_at, played
 from cayley.errors import ConventionError, ModelError, shown
 from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
 from cayley.progress import working
 from cayley.showing import PAGES, Player
-from cayley.studio.report import STEP, facts_html, motion_data, page_html, page_place, player, template
+from cayley.studio.report import STEP, contact_data, facts_html, motion_data, page_html, page_place, player, template
 from cayley.studio.scene import embedded, scene_parts
 
 _PICTURES = (".gif", ".mp4")
@@ -73,6 +73,7 @@ def motion_page(tree: Tree, motion: MotionLike, speed: float = 1.0) -> str:
         times, way = played(tree, motion, STEP)
         scene = scene_parts(tree, way=way)
     facts = [("from", f"{times[0]:.4g} s"), ("to", f"{times[-1]:.4g} s")]
-    parts = {"source": "", **scene, "motion": embedded(motion_data(times, way)), "reach": "",
+    parts = {"source": "", **scene, "motion": embedded({
+        **motion_data(times, way), **contact_data(tree, way, forces_at(motion, times))}), "reach": "",
              "player": player(float(speed)), "facts": facts_html(facts), "links": "", "sections": ""}
     return page_html(tree.name, parts, template("motion.css"))

@@ -21,11 +21,14 @@ import numpy as np
 import cayley
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.law_trial import Trial
+from cayley.drawing.contact_arrows import arrow_ends, rims, touching_spots
 from cayley.drawing.played import MotionLike, played
+from cayley.drawing.skeleton import skeleton
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
+from cayley.model.tree import Tree
 from cayley.progress import working
 from cayley.showing import ReportPage
 from cayley.studio import counts_section as counts
@@ -124,6 +127,22 @@ def page_place(path: Path, name: str) -> Path:
 def motion_data(times: Array, way: Array) -> dict[str, Any]:
     """Configurations (k, nq) at even times (k) as data for the page."""
     return {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
+
+
+def contact_data(tree: Tree, way: Array, forces: Array | None) -> dict[str, Any]:
+    """Lines of contact forces (k, c, 3) at configurations (k, nq) as data for the page: for each of these a list of
+    arrows, two points each, and of the rims of cones. The largest force of all has the longest arrow."""
+    if forces is None or not forces.any():
+        return {}
+    size = skeleton(tree, way[0]).size
+    spots = [touching_spots(tree, q, each) for q, each in zip(way, forces, strict=True)]
+    largest = float(np.linalg.norm(forces, axis=-1).max())
+    lines = []
+    for some in spots:
+        arrows = [[spot.point, end] for spot, end in zip(some, arrow_ends(some, size, largest), strict=True)]
+        cones = [[*rim, rim[0], spot.point, rim[8]] for spot, rim in zip(some, rims(some, size), strict=True)]
+        lines.append({"arrows": np.round(arrows, _DIGITS).tolist(), "cones": np.round(cones, _DIGITS).tolist()})
+    return {"contacts": lines}
 
 
 def sections_html(sections: Sequence[tuple[str, str, str]]) -> dict[str, str]:

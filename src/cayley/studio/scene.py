@@ -45,7 +45,7 @@ from cayley.kinematics.constraints.rows import hold_positions, machine_size, res
 from cayley.kinematics.forward import body_poses
 from cayley.kinematics.loops.following_inputs import following_step
 from cayley.model.tree import Tree
-from cayley.shapes import shapes_of
+from cayley.shapes.seen import seen_shapes
 from cayley.studio.sliders import Slider, keeps_closed, moved_alone, sliders
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
@@ -104,7 +104,7 @@ def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -
     stout = _STOUT if _is_spatial_arm(tree) else 1.0
     mark = stout * float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
     moved = sliders(tree, rest)
-    skin = Skins([figure], shapes_of(tree).seen.surfaces(_TRIANGLES))
+    skin = Skins([figure], seen_shapes(tree).surfaces(_TRIANGLES))
     outline = skin.points if skin.surfaces.parts else np.zeros((0, 3))
     ground = floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed]))
     base = [] if len(outline) else _base(figure, mark, ground["height"])

@@ -32,6 +32,7 @@ from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.model.tree import Tree
 from cayley.shapes import Shapes, Surface, shapes_of
 from cayley.shapes.kinds import CylinderShape
+from cayley.shapes.seen import seen_shapes
 from cayley.studio.scene import main_frame
 from cayley.studio.sliders import keeps_closed, moved_alone
 
@@ -301,8 +302,7 @@ class Figure(NamedTuple):
 
 def shaped(tree: Tree, role: str) -> Figure:
     """The shapes that are seen ("visual"), or those that collide; without parts where there are none."""
-    found = shapes_of(tree)
-    chosen: Shapes = found.seen if role == "visual" else found.of("collision")
+    chosen: Shapes = seen_shapes(tree) if role == "visual" else shapes_of(tree).of("collision")
     surfaces = chosen.surfaces(MOST_TRIANGLES)
     parts: dict[tuple[int, Color], list[Surface]] = {}
     for shape, surface in surfaces.parts:

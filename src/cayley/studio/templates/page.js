@@ -16,6 +16,7 @@
     const q = Motion.placed(view.q, sliders.map(s => +s.input.value));
     pause();
     view.trailEnd = 0;
+    view.contacts = null;
     if (!loops) { view.set(q); written(s => +s.input.value); return; }
     view.set(loops.driven(view.q, q)); // where the machine goes no further, the sliders stay behind
     follow(view.q);
@@ -94,6 +95,7 @@
   find("home").addEventListener("click", () => {
     pause();
     view.trailEnd = report.time = 0;
+    view.contacts = null;
     for (const name of ["reach", "motion"]) shown.delete(name);
     view.home();
     view.set(scene.q.slice());
@@ -119,6 +121,7 @@
     reveal("motion", places);
     view.trail = trail;
     view.trailEnd = Math.floor(place) + 1;
+    view.contacts = motion.contacts ? motion.contacts[Math.round(place)] : null;
     view.set(q);
     follow(q);
     scrub.value = report.time;

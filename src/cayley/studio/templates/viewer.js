@@ -9,7 +9,7 @@ const Robot = (() => {
 
   function Viewer(canvas, scene) {
     const sticks = Solids.sticks(scene), skins = Solids.skins(scene), bare = new Set(scene.bare), raster = Raster();
-    const view = { q: scene.q.slice(), show: { frames: false, reach: false, shapes: skins.length > 0 }, trail: [], trailEnd: 0, frames: 0, cost: 0 };
+    const view = { q: scene.q.slice(), show: { frames: false, reach: false, shapes: skins.length > 0 }, trail: [], trailEnd: 0, contacts: null, frames: 0, cost: 0 };
     let camera, palette, wanted = false, waiting = 0, slow = Infinity, x = new Float64Array(0), y = x, z = x;
     view.home = () => { camera = { ...scene.camera, center: scene.center.slice(), size: scene.size, zoom: 1 }; view.redraw(); };
     view.look = (center, size) => { camera.center = center.slice(); camera.size = size; view.redraw(); };
@@ -51,7 +51,7 @@ const Robot = (() => {
     view.repaint = () => {
       const style = getComputedStyle(document.documentElement), get = n => style.getPropertyValue("--" + n).trim();
       const numbers = n => [1, 3, 5].map(k => parseInt(get(n).slice(k, k + 2), 16));
-      palette = { ink: get("ink"), grid: get("grid"), trail: get("accent"), shadow: get("shadow"), x: "#d62f3f", y: "#2f9e44", z: "#3b74d8" };
+      palette = { ink: get("ink"), grid: get("grid"), trail: get("accent"), shadow: get("shadow"), x: "#d62f3f", y: "#2f9e44", z: "#3b74d8", force: "#c2255c" };
       const [r, g, b] = numbers("accent");
       palette.dot = b << 16 | g << 8 | r;
       for (const n of ["link", "aside", "joint", "slide"]) palette[n] = Raster.shades(numbers(n));
@@ -84,6 +84,7 @@ const Robot = (() => {
         points.forEach((p, k) => { const [x, y] = seen(p); k ? g.lineTo(x, y) : g.moveTo(x, y); });
         g.stroke(); g.globalAlpha = 1;
       };
+      const tip = ([x, y], color) => { g.fillStyle = color; g.beginPath(); g.arc(x, y, 3.5, 0, 7); g.fill(); };
       for (const segment of scene.floor.lines) line(segment, palette.grid, 1);
       const rods = scene.slides.map(s => [moved(T, s.body, s.point), moved(T, s.child, s.end)]);
       const paths = [...scene.links.map(l => l.points.map(p => moved(T, l.body, p))), ...rods];
@@ -93,6 +94,10 @@ const Robot = (() => {
       raster.shown(g, f.width, f.height);
       axes(g, seen, T);
       line(view.trail.slice(Math.max(0, view.trailEnd - 90), view.trailEnd), palette.trail, 1.6, 0.75);
+      if (view.contacts) {
+        for (const cone of view.contacts.cones) line(cone, palette.force, 1, 0.45);
+        for (const [start, end] of view.contacts.arrows) { line([start, end], palette.force, 3); tip(seen(end), palette.force); }
+      }
       view.frames += 1;
       view.cost = performance.now() - started;
       if (fine) slow = view.cost;

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.drawing.played import MotionLike, Played, played
+from cayley.drawing.contact_arrows import arrow_ends, rims, touching_spots
+from cayley.drawing.played import MotionLike, Played, forces_at, played
 from cayley.errors import ConventionError, shown
 from cayley.studio.live.panels.panel import Panel
 from cayley.studio.opening_motion import demonstration
 
+if TYPE_CHECKING:
+    from viser import LineSegmentsHandle
+
+_FORCE = (194, 37, 92)
 _STEP = 1 / 60  # s between poses, all of which are computed at once
 _SPEEDS = {"¼ ×": 0.25, "½ ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
 
@@ -24,6 +31,8 @@ class Motions(Panel):
     def build(self) -> None:
         self.motion: Played | None = None
         self._seen: Array = np.zeros((0, 0, 7))
+        self._forces: Array | None = None
+        self._contacts: list[LineSegmentsHandle] = []
         self._time = 0.0
         self._speed = 1.0
         self._play = self.gui.add_button("Play", disabled=True, hint="Play the motion, or pause it")
@@ -56,6 +65,7 @@ class Motions(Panel):
         with self.robot.view.update():
             self.robot.halt()
             self.motion = found
+            self._forces = forces_at(motion, found.t)
             self._seen = seen
             self._speed = float(speed)
             start = float(found.t[0])
@@ -90,12 +100,35 @@ class Motions(Panel):
             self._time = float(np.clip(time, t[0], t[-1]))
             k = round(float((self._time - t[0]) / (t[1] - t[0])))
             self.robot.place(self.motion.q[k], self._seen[k])
+            self._show_contacts(k)
             self.follow(self._scrub, self._time)
 
     def takes(self, q: Array) -> bool:
         """A hand on the robot pauses it."""
         self.halt()
+        self._hide_contacts()
         return False
+
+    def _show_contacts(self, k: int) -> None:
+        """Forces of contacts at a sample of the motion, as lines."""
+        self._hide_contacts()
+        if self.motion is None or self._forces is None:
+            return
+        spots = touching_spots(self.robot.arm.tree, self.motion.q[k], self._forces[k])
+        if spots:
+            size = self.robot.figure.size
+            largest = float(np.linalg.norm(self._forces, axis=-1).max())
+            arrows = np.stack([[spot.point for spot in spots], arrow_ends(spots, size, largest)], axis=1)
+            sides = np.concatenate([np.stack([rim, np.roll(rim, -1, axis=0)], axis=1) for rim in rims(spots, size)])
+            scene = self.robot.view.server.scene
+            self._contacts = [
+                scene.add_line_segments(self.robot.node("contact forces"), arrows, _FORCE, thickness=0.01 * size),
+                scene.add_line_segments(self.robot.node("friction cones"), sides, _FORCE, thickness=0.002 * size)]
+
+    def _hide_contacts(self) -> None:
+        for node in self._contacts:
+            node.remove()
+        self._contacts = []
 
     def halt(self) -> None:
         if self.playing:
