@@ -446,3 +446,16 @@ def test_the_command_names_what_is_wrong(tmp_path):
     missing = subprocess.run([sys.executable, "-m", "cayley", "studio", "planar2r", "--motion", "gone.npz"],
                              capture_output=True, text=True, timeout=120, check=False)
     assert missing.returncode == 1 and "there is no file gone.npz" in missing.stderr
+
+
+def test_forces_of_contacts_are_shown_while_a_run_is_played():
+    from simulation.test_contacts import at, block
+    mechanism = block(0.3, 0.0)
+    run = mechanism.rollout()(at(0.1, mechanism), [1.0, 0, 0, 0, 0, 0], step=1e-3, steps=60, every=20)
+    with closing(View(mechanism)) as shown:
+        shown.show(run, play=False)
+        motions = shown.robot.panel(Motions)
+        motions.seek(0.06)
+        assert [len(node.points) for node in motions._contacts] == [4, 4 * 16]
+        motions.takes(run.q[0])
+        assert motions._contacts == []

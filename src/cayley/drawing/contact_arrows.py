@@ -80,7 +80,8 @@ def draw_contacts(ax: Canvas, view: ViewAxes, spots: list[TouchingSpot], size: f
         if view.flat:
             corners = view(np.concatenate([rim, spot.point[None]]))
             across = view(spot.normal) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-            sides = corners[[np.argmax(corners @ across), -1, np.argmin(corners @ across)]]
+            order = np.argsort(corners @ across)
+            sides = corners[[order[0], -1, order[-1]]]
             ax.add_patch(Polygon(sides, closed=True, facecolor=CONE, edgecolor="none", alpha=0.7, zorder=9))
         else:
             wall = [np.stack([spot.point, a, b, b]) for a, b in zip(rim, np.roll(rim, -1, axis=0), strict=True)]
