@@ -1,4 +1,4 @@
-"""What a picture shows of a mechanism: the shapes of its file, and where a body has none those that touch."""
+"""Shapes that a picture of a mechanism shows: those of its file, and where a body has none those that touch."""
 
 from __future__ import annotations
 
