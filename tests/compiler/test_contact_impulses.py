@@ -22,7 +22,7 @@ def violation(W, free, friction, r):
     against = np.linalg.norm(rt * slip[..., None] + radius[..., None] * vt, axis=-1)  # opposite directions
     size = np.maximum(np.abs(free).max(-1), 1e-300)[..., None]
     found = [np.maximum(-vn, 0), own * np.maximum(-rn, 0), own * np.maximum(np.linalg.norm(rt, axis=-1) - radius, 0),
-             np.minimum(np.abs(vn), own * np.abs(rn)), own * against / np.maximum(slip + own * radius, 1e-300)]
+             np.minimum(np.abs(vn), own * np.abs(rn)), own * against / (slip + own * np.abs(radius) + 1e-30)]
     return (np.max(found, axis=0) / size).max(-1)
 
 

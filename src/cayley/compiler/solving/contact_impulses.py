@@ -5,13 +5,13 @@
     lower <= r <= upper      v = 0 between the bounds, v >= 0 at the lower one, v <= 0 at the upper one
     r = P(r - s v)           the same as an equation: P projects on r_n >= 0, on discs of radius mu r_n, and on bounds
 
-Each round takes steps of Newton's method on this equation (semismooth; Alart & Curnier 1991) while they halve its
-residual, and sweeps of Gauss-Seidel where they do not: contact after contact is solved as if the others were known. The
-friction of one contact that slides is a root of one number k, S r_t + b = -k r_t, |r_t| = mu r_n, which always exists
-(the cone is exact: no pyramid, no smoothing). It is found as a share k / (k + unit). From the last impulses, one step
-of Newton's method is exact as long as no contact changes between open, sticking and sliding. Where rows depend on each
-other (a box on four corners) velocities are unique and impulses are not: those nearest to the start are approached, as
-steps are the shortest. Derivatives are those of the solution where no contact is about to change."""
+Each round takes steps of Newton's method on this equation (semismooth; Alart & Curnier 1991) and keeps the best of
+them, and then sweeps of Gauss-Seidel: contact after contact is solved as if the others were known. The friction of one
+contact that slides is a root of one number k, S r_t + b = -k r_t, |r_t| = mu r_n, which always exists (the cone is
+exact: no pyramid, no smoothing); a sweep comes nearer to it by one step. From the last impulses, one step of Newton's
+method is exact as long as no contact changes between open, sticking and sliding. Where rows depend on each other (a box
+on four corners) impulses are not unique: steps are damped, more or less from round to round, and end near the start.
+Derivatives are those of the solution where no contact is about to change."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from cayley.compiler.tracing.implied_values import implied
 from cayley.compiler.tracing.symbols import rounding, symbols, where
 from cayley.compiler.typing import Array, Scalar
 
-ROUNDS = 60
-_STEPS = 4  # of Newton's method in a round
+ROUNDS = 30
+_STEPS = 6  # of Newton's method in a round
 _SWEEPS = 8
-_ROOTS = 12  # steps towards k
-_EXACT = 1e-6  # of the impulse: the next sweep asks again
+_ROOTS = 4  # steps towards the root of a contact in each of these
+_DAMPINGS = (1e-7, 1e-3, 1e-2)  # of these steps, round by round
 _TOLERANCE = 1e-11  # of the largest free velocity
 _ROUNDING = 512.0  # units of it that are asked for at least: 6e-5 in float32
-_REFINED = 3
-_NEAREST = 1e-7  # by how much the equations of a step are damped, as rows may depend on each other
+_REFINED = 3  # solves, which take the damping out of derivatives
+_HELD = 1e-7  # of the largest of W: what a direction has that nothing moves
 _TINY = 1e-30
 
 
@@ -71,20 +71,20 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
     scales = _scales(rows)
     whole = reduce(np.maximum, [abs(x) for x in rows.free], 0.0)
     allowed = np.maximum(_TOLERANCE, _ROUNDING * rounding(whole - whole + 1.0)) * whole
-    begun = _Try(start, _residual(rows, scales, start), 1.0)
 
-    def swept(best: _Try, alone: Callable[..., list[Any]]) -> _Try:
-        r = _swept(rows, scales, best.r, alone)
-        return _Try(r, _residual(rows, scales, r), best.goes)
+    def swept(best: _Try) -> _Try:
+        r = _swept(rows, scales, best.r, _ROOTS)
+        return _Try(r, _residual(rows, scales, r))
 
-    def improved(best: _Try) -> _Try:
-        best = repeat(lambda x: _newton(rows, scales, x), best._replace(goes=1.0), _STEPS,
-                      until=lambda x: (x.residual <= allowed) | (x.goes == 0.0))
-        for alone in (_once, _alone):  # the cheaper sweeps first
-            best = repeat(lambda x, alone=alone: swept(x, alone), best, _SWEEPS, until=lambda x: x.residual <= allowed)
-        return best
+    def improved(best: _Try, turn: Scalar) -> tuple[_Try, Scalar]:
+        damping = reduce(lambda found, k: where(turn == float(k), _DAMPINGS[k], found), range(3), 0.0 * turn)
+        steps = repeat(lambda x: _newton(rows, scales, x, damping), _Steps(best, best), _STEPS,
+                       until=lambda x: x.best.residual <= allowed)
+        best = repeat(swept, steps.best, _SWEEPS, until=lambda x: x.residual <= allowed)
+        return best, where(turn == len(_DAMPINGS) - 1.0, 0.0, turn + 1.0)
 
-    found = repeat(improved, begun, rounds, until=lambda x: x.residual <= allowed)
+    begun = _Try(start, _residual(rows, scales, start)), 0.0 * whole
+    found, _ = repeat(lambda x: improved(*x), begun, rounds, until=lambda x: x[0].residual <= allowed)
     r = _with_derivatives(rows, scales, found.r)
     return Impulses(r, rows.free + rows.W @ r, found.residual, allowed)
 
@@ -97,11 +97,12 @@ def _with_derivatives(rows: ContactRows, scales: Array, r: Array) -> Array:
     def law(places: list[Any], hold: Callable[[Any], Any]) -> list[Any]:
         at = symbols(np.array(places, dtype=object))
         found = _projected(rows, at - scales * (rows.free + rows.W @ at))
-        A = [[hold(x) if isinstance(x, Node) else x for x in row] for row in _derivative(rows, scales, found)]
+        A = [[hold(x) if isinstance(x, Node) else x for x in row]
+             for row in _derivative(rows, scales, found, _DAMPINGS[0])]
         factors, left = _eliminated(A), found.value - at
         step = np.zeros(len(r))
         for _ in range(_REFINED):  # takes the damping out
-            step = symbols(np.array(factors.solve(list(left + _NEAREST * step)), dtype=object))
+            step = symbols(np.array(factors.solve(list(left + _DAMPINGS[0] * step)), dtype=object))
         return list(at + step)
 
     return symbols(np.array(implied([*r], law).values, dtype=object))
@@ -120,7 +121,7 @@ def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: floa
     allowed = np.maximum(tolerance * reduce(np.maximum, [abs(x) for x in rows.free], 0.0), _TINY)
 
     def sweep(r: Array, _: Scalar) -> tuple[Array, Scalar]:
-        after = _swept(rows, scales, r, _once)
+        after = _swept(rows, scales, r, 1)
         return after, reduce(np.maximum, [abs(x) for x in (after - r) / scales])
 
     r, _ = repeat(lambda x: sweep(*x), (start, 2.0 * allowed), sweeps, until=lambda x: x[1] <= allowed)
@@ -130,11 +131,17 @@ def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: floa
 
 
 class _Try(NamedTuple):
-    """Impulses, how far they are from a solution, and whether the last step came nearer (1) or not (0)."""
+    """Impulses, and how far they are from a solution [m/s]."""
 
     r: Array
     residual: Scalar
-    goes: Scalar
+
+
+class _Steps(NamedTuple):
+    """The impulses after the last step of Newton's method, and the best of all."""
+
+    last: _Try
+    best: _Try
 
 
 class _Projection(NamedTuple):
@@ -183,17 +190,21 @@ def _projected(rows: ContactRows, y: Array) -> _Projection:
     return _Projection(np.stack([*value, *clipped]), blocks, slopes)
 
 
-def _newton(rows: ContactRows, scales: Array, best: _Try) -> _Try:
-    """A step of Newton's method, taken if it halves the residual."""
-    y = best.r - scales * (rows.free + rows.W @ best.r)
-    found = _projected(rows, y)
-    r = best.r + np.stack(_eliminated(_derivative(rows, scales, found)).solve(list(found.value - best.r)))
+def _newton(rows: ContactRows, scales: Array, steps: _Steps, damping: Scalar) -> _Steps:
+    """One more step of Newton's method, from the best impulses if the last ones are not numbers."""
+    r = steps.last.r
+    found = _projected(rows, r - scales * (rows.free + rows.W @ r))
+    r = r + np.stack(_eliminated(_derivative(rows, scales, found, damping)).solve(list(found.value - r)))
     residual = _residual(rows, scales, r)
-    nearer = residual < 0.5 * best.residual
-    return _Try(where(nearer, r, best.r), where(nearer, residual, best.residual), where(nearer, 1.0, 0.0))
+    last = _where(residual < np.inf, _Try(r, residual), steps.best)
+    return _Steps(last, _where(last.residual < steps.best.residual, last, steps.best))
 
 
-def _derivative(rows: ContactRows, scales: Array, found: _Projection) -> list[list[Any]]:
+def _where(condition: Scalar, one: _Try, other: _Try) -> _Try:
+    return _Try(where(condition, one.r, other.r), where(condition, one.residual, other.residual))
+
+
+def _derivative(rows: ContactRows, scales: Array, found: _Projection, damping: Scalar) -> list[list[Any]]:
     """I - P'(I - s W), damped."""
     m = len(rows.W)
     along = [[scales[i] * rows.W[i][j] - (1.0 if i == j else 0.0) for j in range(m)] for i in range(m)]
@@ -204,7 +215,7 @@ def _derivative(rows: ContactRows, scales: Array, found: _Projection) -> list[li
             made.append([sum(slope * line[j] for slope, line in parts) for j in range(m)])
     made += [[slope * x for x in along[3 * len(found.blocks) + k]] for k, slope in enumerate(found.slopes)]
     for i in range(m):
-        made[i][i] = made[i][i] + (1.0 + _NEAREST)
+        made[i][i] = made[i][i] + (1.0 + damping)
     return made
 
 
@@ -212,15 +223,15 @@ def _eliminated(A: Sequence[Sequence[Any]]) -> Elimination:
     return eliminated_in_order([{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A])
 
 
-def _swept(rows: ContactRows, scales: Array, start: Array, alone: Callable[..., list[Any]]) -> Array:
-    """One sweep over all contacts, each solved by `alone`, and all other rows."""
+def _swept(rows: ContactRows, scales: Array, start: Array, steps: int) -> Array:
+    """One sweep over all contacts and rows, by so many steps towards the root of each contact."""
     r = list(start)
     m = len(r)
     size = 3 * len(rows.friction)
     for c in range(0, size, 3):
         others = [j for j in range(m) if not c <= j < c + 3]
         free = [rows.free[k] + sum(rows.W[k][j] * r[j] for j in others) for k in range(c, c + 3)]
-        r[c:c + 3] = alone(rows.W[c:c + 3, c:c + 3], free, rows.friction[c // 3], r[c:c + 2])
+        r[c:c + 3] = _alone(rows.W[c:c + 3, c:c + 3], free, rows.friction[c // 3], r[c:c + 2], steps)
     for k in range(size, m):
         v = rows.free[k] + sum(rows.W[k][j] * r[j] for j in range(m))
         r[k] = np.minimum(np.maximum(r[k] - scales[k] * v, rows.lower[k - size]), rows.upper[k - size])
@@ -237,7 +248,7 @@ class _Sliding:
         self.a, self.b = W[0][0] - self.lever[0] * W[0][2], W[0][1] - self.lever[0] * W[1][2]
         self.d = W[1][1] - self.lever[1] * W[1][2]
         largest = np.maximum(np.maximum(self.a, self.d), _TINY)  # where a plane holds a point, nothing moves it across
-        self.a, self.d = (where(x > _NEAREST * largest, x, largest) for x in (self.a, self.d))
+        self.a, self.d = (where(x > _HELD * largest, x, largest) for x in (self.a, self.d))
         self.rest = [free[k] - self.lever[k] * free[2] for k in range(2)]
         self.push = -free[2] / W[2][2]
         self.unit = 0.5 * (self.a + self.d)
@@ -279,33 +290,9 @@ class _Sliding:
         return [where(self.touches, value, 0.0) for value in (share * x, share * y, n)]
 
 
-def _alone(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> list[Any]:
-    """The impulse (3) of one contact: k is searched for as a share k / (k + unit), between bounds."""
-    contact = _Sliding(W, free, mu)
-
-    def k_of(share: Scalar) -> Scalar:
-        return contact.unit * share / (1.0 - share)
-
-    def nearer(share: Scalar, least: Scalar, most: Scalar) -> tuple[Any, ...]:
-        _, _, n, size, _ = contact.at(k_of(share))
-        slides = ~contact.sticks(n, size)
-        least, most = where(slides, share, least), where(slides, most, share)
-        root, is_one = contact.nearer(k_of(share))
-        root = root / (contact.unit + root)
-        return where(is_one & (root >= least) & (root <= most), root, 0.5 * (least + most)), least, most
-
-    def found(share: Scalar, *_: Scalar) -> Scalar:
-        _, _, n, size, _ = contact.at(k_of(share))
-        return (abs(size - mu * n) <= _EXACT * size) | ((share == 0.0) & contact.sticks(n, size))
-
-    zero = 0.0 * contact.unit
-    share, _, _ = repeat(lambda x: nearer(*x), (zero, zero, zero + 1.0), _ROOTS, until=lambda x: found(*x))
-    return contact.within(k_of(share))
-
-
-def _once(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> list[Any]:
-    """The impulse (3) of one contact that sticks; of one that slides, one step nearer from the `last` tangential one,
-    whose k is that which it would have if it were the root."""
+def _alone(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any], steps: int) -> list[Any]:
+    """The impulse (3) of one contact that sticks; of one that slides, some steps nearer from the `last` tangential one,
+    whose k is the one that it would have if it were the root."""
     contact = _Sliding(W, free, mu)
     _, _, n, size, _ = contact.at(0.0)
     x, y = last
@@ -314,8 +301,9 @@ def _once(W: Array, free: Sequence[Any], mu: Scalar, last: Sequence[Any]) -> lis
         contact.b * x + contact.d * y + contact.rest[1])
     is_known = square > _TINY
     k = where(is_known, np.maximum(-pulled / where(is_known, square, 1.0), 0.0), contact.large)
-    root, is_one = contact.nearer(k)
-    better = where(is_one, where(root > 0.0, root, 0.5 * k), np.maximum(contact.large, 2.0 * k))
-    found = contact.within(where(contact.sticks(n, size), 0.0, better))
+    for _ in range(steps):
+        root, is_one = contact.nearer(k)
+        k = where(is_one, where(root > 0.0, root, 0.5 * k), np.maximum(contact.large, 2.0 * k))
+    found = contact.within(where(contact.sticks(n, size), 0.0, k))
     lost = contact.touches & (found[2] <= 0.0)  # k is too small: the next sweep begins with a large one
     return [where(lost, value, old) for value, old in zip((0.0, 0.0, contact.push), found, strict=True)]
