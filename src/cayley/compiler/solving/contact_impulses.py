@@ -30,7 +30,7 @@ from cayley.compiler.typing import Array, Scalar
 
 ROUNDS = 30
 _STEPS = 6  # of Newton's method in a round
-_SWEEPS = 8
+_SWEEPS = 16
 _ROOTS = 4  # steps towards the root of a contact in each of these
 _DAMPINGS = (1e-7, 1e-3, 1e-2)  # of these steps, round by round
 _TOLERANCE = 1e-11  # of the largest free velocity
