@@ -157,11 +157,6 @@ def test_other_methods_are_refused():
         block(0.5, 0.1).rollout(method="rk4")
 
 
-def test_simulate_is_refused_for_now():
-    with pytest.raises(cy.errors.UnsupportedError, match=r"has contacts.*rollout"):
-        block(0.5, 0.1).simulate([0, 0, 0.1, 1, 0, 0, 0], np.zeros(6), until=1.0)
-
-
 def test_gradients_are_those_of_differences_while_contacts_slide_or_stick():
     rolling = ball(friction=0.3)
     roll = rolling.rollout()

@@ -54,6 +54,9 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     position and unit quaternion (7) in the world, its twist (v; w) (6) in its own axes and the derivative of the twist,
     as for a floating base (`pose_spline` makes one). Motion, energy and work are then relative to the root.
 
+    Contacts, which are rigid, stick, slip and bounce: `happened` has the instants of "touch-down", "lift-off", "stick"
+    and "slip", `contact_forces` (samples, c, 3) [N] the forces along two tangents and the normal.
+
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
     stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.
 
@@ -77,9 +80,10 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     system = mechanism_system(tree, tuple(wrenches or ()), axes, base_motion=base is not None, limits=limits)
     if isinstance(controller, System):
         driving = _driven_by(system, controller, given, acting, control_period)
-        events = [_of_mechanism(event) for event in ((events,) if isinstance(events, Event) else events)]
     else:
-        driving = Driving(system, {"tau": _forces(tree, tau, controller, given, control_period, begin), **acting}, {})
+        driving = Driving(system, {"tau": _forces(tree, tau, controller, given, control_period, begin),
+                                   **_all_of_joints(acting)}, {})
+    events = [_of_mechanism(event) for event in ((events,) if isinstance(events, Event) else events)]
     run = run_of(driving, until=until, times=times, start=start, events=events, method=method, rtol=rtol, atol=atol,
                  max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     if run.instants is None and control_period is not None and control_period > 0:
@@ -106,7 +110,7 @@ def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, give
         return np.zeros(tree.nv) if tau is None else tau
     text, own = law.text, {k: np.asarray(v, dtype=float) for k, v in given.items()}
 
-    def forces(t: float, q: Array, qd: Array) -> Array:
+    def forces(t: float, q: Array, qd: Array, *_: Array) -> Array:
         return text(t, {"q": q, "qd": qd}, own)
 
     return forces if period is None else Held(forces, (tree.nv,), period, start)
@@ -116,8 +120,7 @@ def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mappi
                period: float | None) -> Driving:
     """The loop of a mechanism and a law that is a system, with what drives its inputs, and the law's parameters."""
     loop = connect(arm, law if period is None else digital(law, period, at_once=True))
-    values = {name: partial(_of_joints, value) if callable(value) else value
-              for name, value in {**acting, **{n: v for n, v in given.items() if n in loop.inputs}}.items()}
+    values = _all_of_joints({**acting, **{n: v for n, v in given.items() if n in loop.inputs}})
     missing = [name for name, port in loop.ports.items() if name not in values and port.default is None]
     if missing:
         raise SignatureError(f"{law.name} takes the input {missing[0]!r}, a number or a function of (t, q, qd): give "
@@ -125,13 +128,17 @@ def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mappi
     return Driving(loop, values, {name: value for name, value in given.items() if name not in loop.inputs})
 
 
+def _all_of_joints(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: partial(_of_joints, value) if callable(value) else value for name, value in given.items()}
+
+
 def _of_joints(function: Callable[..., Result], t: float, q: Array, qd: Array, *_: Array) -> Result:
-    """A function of (t, q, qd), of which the blocks of a law follow."""
+    """A function of (t, q, qd), which the blocks of a law and of contact forces follow."""
     return function(t, q, qd)
 
 
 def _of_mechanism(event: Event) -> Event:
-    """An event of (t, q, qd), whose effect leaves the blocks of a law as they are."""
+    """An event of (t, q, qd), whose effect leaves other blocks as they are."""
     if not isinstance(event, Event):
         return event
     effect = event.effect

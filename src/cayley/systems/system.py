@@ -322,7 +322,9 @@ class System(HoldsFunctions):
         """The motion from a state `until` a time [s], or at the given `times`, by one of SciPy's integrators.
 
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
-        last digit of the time, and `events` are watched for. The result says in `status` how it ended."""
+        last digit of the time, and `events` are watched for. The forces of contacts, a block of the state, are those of
+        the samples; functions of the blocks see them as they were after the last instant at which a contact changed.
+        The result says in `status` how it ended."""
         from cayley.systems.adaptive.driving import Driving
         from cayley.systems.adaptive.simulate import first_state, run_of
         driving = Driving(self, inputs or {}, parameters or {})

@@ -6,7 +6,7 @@ the steps are short enough to see when these reactions reach their bounds, thoug
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from cayley.compiler.array_parts import as_vector, joined
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.typing import Array, Scalar
+from cayley.systems.adaptive.contact_rows import ContactState, contact_rows_kernel
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.standstill import Standstill, matrices_kernel
+from cayley.systems.adaptive.touching import Touching
 from cayley.systems.layout import Record, State
 from cayley.systems.projection import on_constraints
 from cayley.systems.system import System
@@ -34,8 +36,7 @@ class MovingSystem:
         self.modes = modes
         self.smooth = self.system.layout.smooth
         self.evaluations = 0
-        self.held = Standstill(self.system, self.matrices) if any(
-            part.possible for part in self.system.holds) else None
+        self.held = _held(self)
         self.parameters = {n: value.astype(float) for n, value in driving.parameters.items()}
         self._timed = self.system.is_timed
         self._rubs = _rubs(self.system)
@@ -62,7 +63,14 @@ class MovingSystem:
     def cleaned(self, t: float, y: Array) -> Array:
         """A state of the solver on its manifolds, with what is held at rest to the last digit."""
         x = self.coordinates(t, y)
-        return self.joined(x if self.held is None else self.held.cleaned(x), y[self.smooth])
+        return self.joined(x if self.held is None else self.held.cleaned(t, x), y[self.smooth])
+
+    def shown(self, t: float, y: Array) -> Array:
+        """The same state of the solver, in which the forces of contacts are those of here and now."""
+        if isinstance(self.held, Touching):
+            y = y.copy()
+            y[self.held.shown] = self.held.forces_shown(Look(self, t, y))
+        return y
 
     def jumped(self, transition: Transition, t: float, x: Array) -> Array:
         """The state (size) after a transition."""
@@ -91,8 +99,8 @@ class MovingSystem:
         if self.held is None:
             return slope
         reaction = np.zeros(self.held.count)
-        if self.held.held.any() and np.isfinite(slope).all():
-            slope[:self.smooth], reaction = self.held.resolved(t, self.coordinates(t, y), slope[:self.smooth])
+        if self.held.acts and np.isfinite(slope).all():
+            slope, reaction = self.held.resolved(t, self.coordinates(t, y), slope)
         return np.concatenate([slope, reaction])
 
     def matrices(self, t: float, x: Array) -> tuple[Array, Array]:
@@ -141,11 +149,25 @@ class Look:
         return self.moving._called(_guards(self.moving.system), self.t, self.x)
 
     @cached_property
+    def touching(self) -> ContactState:
+        """The contacts: gaps, rows, drifts and friction."""
+        assert isinstance(self.moving.held, Touching)
+        return self.moving.held.at(self.t, self.x)
+
+    @cached_property
     def reaction(self) -> Array:
         """The forces (n) that hold velocities at rest; where they are not unique, those farthest from their bounds."""
         held = self.moving.held
         assert held is not None
         return held.central(self.t, self.x, self.moving.slope(self.t, self.y)[self.moving.smooth + 1:])
+
+
+def _held(moving: MovingSystem) -> Standstill | None:
+    """The velocities that may be held and the contacts, if there are any."""
+    system = moving.system
+    if any(part.contacts for part in system.holds):
+        return Touching(system, moving.matrices, partial(moving._called, contact_rows_kernel(system)))
+    return Standstill(system, moving.matrices) if any(part.possible for part in system.holds) else None
 
 
 @kept_with_owner

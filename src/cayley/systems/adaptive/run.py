@@ -20,6 +20,7 @@ from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
 from cayley.systems.adaptive.moving_system import Look, MovingSystem
 from cayley.systems.adaptive.standstill import FRICTION_WORDS, Standstill
+from cayley.systems.adaptive.touching import ContactEnd, Touching
 from cayley.systems.friction_and_stops import Stop
 from cayley.systems.layout import State
 from cayley.systems.projection import check_constraints
@@ -86,6 +87,8 @@ class AdaptiveRun:
         self._began = self.t
         self._next = 0
         self._counted = 0
+        if isinstance(self.moving.held, Touching):
+            self.moving.held.check_apart(self.t, x[:smooth])
         self.y = self.moving.joined(x[:smooth], 0.0)
         self._released: Mapping[int, float] = {}
         self._at_zero: list[Watched] = []
@@ -119,14 +122,19 @@ class AdaptiveRun:
         self._bound = min(self.end, self.driving.next_tick(self.t, x))
         if held is not None:
             x, struck = held.impacts(self.t, x)
-            for name in struck:
-                self._occurred(name, "impact")
+            for name, word in struck:
+                self._occurred(name, word)
             if struck:
                 self._released = {}
                 self._jump(x)
-            slope = partial(self.moving.free, self.t, np.append(x, 0.0))
-            for name, word in held.settle(self.t, x, slope, self._released):
+            try:
+                changes = held.settle(self.t, x, lambda t, x: self.moving.free(t, np.append(x, 0.0)), self._released)
+            except SingularityError as error:
+                self._finish("singular", f"{error} (at t = {self.t:.9g})")
+                return False
+            for name, word in changes:
                 self._occurred(name, word)
+            self._put(self.moving.shown(self.t, self.y))
         if not np.isfinite(self.moving.slope(self.t, self.y)).all():
             self._diagnose("the derivative is not finite")
         return not self.status
@@ -206,8 +214,14 @@ class AdaptiveRun:
         at = loss(value, times, values, _TOUCHING)
         return [] if at is None else [at]
 
-    def _let_go_or_stop(self, held: Standstill, what: Stop | int) -> None:
-        """A velocity that was held is let go, one that slid stands still, or a limit is reached."""
+    def _let_go_or_stop(self, held: Standstill, what: Stop | int | ContactEnd) -> None:
+        """A velocity that was held is let go, one that slid stands still, contacts change, or a limit is reached."""
+        if isinstance(what, ContactEnd):
+            assert isinstance(held, Touching)
+            try:
+                return self._jump(held.reached(what, Look(self.moving, self.t, self.y)))
+            except SingularityError as error:
+                return self._finish("singular", f"{error} (at t = {self.t:.9g})")
         if isinstance(what, int):
             self._released = {**self._released, what: held.direction(what, Look(self.moving, self.t, self.y))}
         elif what in held.ends:
@@ -218,6 +232,7 @@ class AdaptiveRun:
             x = self._x
             x[what.coordinate] = what.limit  # to the last digit
             self._jump(x)
+        return None
 
     def _change(self, transition: Transition) -> None:
         """The state (size) after a transition; the end, if there is none to which it leads."""
@@ -291,7 +306,11 @@ class AdaptiveRun:
         if self.system.energy is not None:
             before = self._x if left is None else left
             work = work + self.moving.energy(self.t, x) - self.moving.energy(self.t, before)
-        self.y = self.moving.joined(x, work)
+        self._put(self.moving.joined(x, work))
+
+    def _put(self, y: Array) -> None:
+        """Another state of the solver here and now."""
+        self.y = y
         if self.kept and self.t - self.kept[-1][0] <= _SAME * max(1.0, abs(self.t)):
             self.kept[-1] = (self.kept[-1][0], self.y, self.moving.modes)
 
@@ -300,7 +319,7 @@ class AdaptiveRun:
         self._bar.reached(t - self._began)
         if t - self.t > _SAME * max(1.0, abs(t)):
             self._released = {}  # else what is let go within rounding of the same instant stays so, one after the other
-        self.t, self.y = float(t), self.moving.cleaned(float(t), y)
+        self.t, self.y = float(t), self.moving.shown(float(t), self.moving.cleaned(float(t), y))
         if self.instants is None:
             self._keep() if self.t > self.kept[-1][0] else None
         else:
@@ -313,7 +332,8 @@ class AdaptiveRun:
         assert self.instants is not None
         while self._next < len(self.instants) and self.instants[self._next] <= t:
             instant = float(self.instants[self._next])
-            self.kept.append((instant, self.moving.cleaned(instant, dense(instant)), self.moving.modes))
+            y = self.moving.shown(instant, self.moving.cleaned(instant, dense(instant)))
+            self.kept.append((instant, y, self.moving.modes))
             self._next += 1
 
     def _occurred(self, name: str, action: str, t: float | None = None, *, counted: bool = True) -> None:

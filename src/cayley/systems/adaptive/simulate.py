@@ -37,9 +37,11 @@ def run_of(driving: Driving, *, until: float | None, times: ArrayLike | None, st
            events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
            max_events: int, max_evaluations: int | None) -> AdaptiveRun:
     """A run, ready to go, with its options checked."""
-    if any(part.contacts for part in driving.system.holds):
-        raise UnsupportedError(f"{driving.system.name} has contacts, which `simulate` does not follow: `rollout` does, "
-                               "in steps of fixed length")
+    for contacts in (part.contacts for part in driving.system.holds if part.contacts is not None):
+        if contacts.compliance.any():
+            soft = contacts.names[int(np.argmax(contacts.compliance > 0))]
+            raise UnsupportedError(f"the contact {soft} of {driving.system.name} is compliant, and `simulate` follows "
+                                   "rigid ones: take the compliance 0, or `rollout`, in steps of fixed length")
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
     solver = _solver(method) if isinstance(method, str) else method

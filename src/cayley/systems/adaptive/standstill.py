@@ -73,6 +73,11 @@ class Standstill:
         return -self.friction * self.sliding
 
     @property
+    def acts(self) -> bool:
+        """True if anything is held."""
+        return bool(self.held.any())
+
+    @property
     def watched(self) -> list[Stop | int]:
         """The ends of this mode: stops and limits, velocities that slide, whose stop is zero, and held velocities."""
         resting = [*self._at.values()]
@@ -95,13 +100,13 @@ class Standstill:
         """The amount by which the reaction of a held velocity may still change; negative if it is beyond a bound."""
         return float(look.reaction[k] - self._lower[k]), float(self._upper[k] - look.reaction[k])
 
-    def cleaned(self, x: Array) -> Array:
+    def cleaned(self, t: float, x: Array) -> Array:
         """The state with what is held at rest to the last digit."""
         x[self.columns[self.held]] = 0.0
         return x
 
-    def impacts(self, t: float, x: Array) -> tuple[Array, list[str]]:
-        """The state after impacts at stops, and the names of the stops that were struck.
+    def impacts(self, t: float, x: Array) -> tuple[Array, list[tuple[str, str]]]:
+        """The state after impacts at stops, and the stops that were struck, by name and word.
 
         An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those
         that rest stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces
@@ -119,7 +124,7 @@ class Standstill:
             G = self._roots(t, x)
             v = self._hit(v, G.T @ G, now, [s for s in touched if self.held[s.column] and s not in now])
         x[self.columns] = v
-        return x, [stop.name for stop in struck]
+        return x, [(stop.name, "impact") for stop in struck]
 
     def _hit(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
         """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
@@ -142,9 +147,9 @@ class Standstill:
             slow += [] if pulling else leaving
             others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
 
-    def settle(self, t: float, x: Array, slope: Callable[[], Array],
+    def settle(self, t: float, x: Array, slope: Callable[[float, Array], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
-        """Decide the mode at a state: what has changed, by name and word. `slope()` is that of the coordinates with
+        """Decide the mode at a state: what has changed, by name and word. `slope(t, x)` is that of the coordinates with
         nothing held. Velocities that were `released` just now, in a direction, are not taken back."""
         v = x[self.columns]
         before, at, slid = self.held, self._at, self.sliding
@@ -159,9 +164,7 @@ class Standstill:
                 bound[stop.column] = stop.n * np.inf
         for column, direction in released.items():
             self._lower[column] = self._upper[column] = (self._lower if direction > 0 else self._upper)[column]
-        going = np.ones(len(v))
-        if (self._lower < self._upper).any():
-            going = self._going(t, x, slope()[self.columns])
+        going = self._going(t, x, slope)
         going[[*released]] = [*released.values()]
         self.held = going == 0
         self.sliding = np.where(still & (self.friction > 0), going, self.sliding)
@@ -226,13 +229,15 @@ class Standstill:
         central[self.held] = found.x[:-1] if found.status == 0 else np.nan
         return central
 
-    def _going(self, t: float, x: Array, a: Array) -> Array:
-        """The directions of the velocities (n) at rest, with the accelerations `a` if none is held: 0 for those that
-        are held."""
-        G = self._roots(t, x)
-        going = np.ones(len(a))
-        from scipy.optimize import lsq_linear
+    def _going(self, t: float, x: Array, slope: Callable[[float, Array], Array]) -> Array:
+        """The directions of the velocities (n) at rest: 0 for those that are held."""
+        going = np.ones(len(self.columns))
         can = self._lower < self._upper
+        if not can.any():
+            return going
+        G = self._roots(t, x)
+        a = slope(t, x)[self.columns]
+        from scipy.optimize import lsq_linear
         a = a + G.T @ (G[:, ~can] @ self._lower[~can])
         g = _least(G[:, can].T, a[can], least_singular(self.count))
         reaction = lsq_linear(G[:, can], -g, (self._lower[can], self._upper[can]), method="bvls").x
