@@ -21,7 +21,7 @@ hypothesis.settings.register_profile("first failure", hypothesis.settings.get_pr
 hypothesis.settings.load_profile("cayley")
 
 collect_ignore = [] if importlib.util.find_spec("optax") else [  # all else is in `test`
-    "docs/robots/optax.md", "docs/motion_and_control/reaching.md"]
+    "docs/robots/optax.md", "docs/motion_and_control/reaching.md", "docs/motion_and_control/hopping.md"]
 CACHE = pytest.StashKey[str]()
 
 

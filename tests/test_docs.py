@@ -25,7 +25,7 @@ import cayley
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-MEASURED = {"reaching", "scale", "studio", "studio_quadruped", "studio_closed"}  # by benchmarks, learning, browsers
+MEASURED = {"reaching", "hopping", "scale", "studio", "studio_quadruped", "studio_closed"}  # by benchmarks, learning
 PICTURES = sorted({path.stem for path in (DOCS / "pictures").glob("*.png")} - MEASURED)
 
 

@@ -13,12 +13,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from drawings import PICTURES
-from drawings.control import moving_balance, reaching
+from drawings.control import hopping, moving_balance, reaching
 from drawings.front import moving_front
 from drawings.machines import moving_carrier
 
 MADE = {"moving_front": moving_front, "moving_carrier": moving_carrier, "moving_balance": moving_balance,
-        "reaching": reaching}  # by longer work
+        "reaching": reaching, "hopping": hopping}  # by longer work
 
 
 def draw(name: str, folder: Path) -> Path:

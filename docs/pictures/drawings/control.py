@@ -238,6 +238,36 @@ def reaching(folder: Path) -> None:
     plt.close(figure)
 
 
+def hopping(folder: Path) -> None:
+    """The tutorial on a hopper: rewards while the policy learns, and one robot every 60 ms.
+
+    It is not among the `PICTURES`, which tests draw: it learns for a minute."""
+    made = made_by_page("motion_and_control/hopping.md", "learn")
+    nets, rewards = made["learn"](made["episodes"](1024), updates=200)
+    exam, robot = made["episodes"](1), made["hopper"]
+    seen = exam.reset(seed=9)
+    states = []
+    for _ in range(100):
+        seen = exam.step(np.asarray(made["applied"](nets["policy"], seen))).seen
+        states.append(np.array(exam.arrays["x"][0, :5], float))
+    shown = np.stack(states[40::3])
+    places = np.stack([robot.pose(shown, name)[:, :3, 3] for name in ("hull", "shin", "foot")])
+    top = places[0] + 0.18 * robot.pose(shown, "hull")[:, :3, 2]
+    figure, (curve, way) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained", width_ratios=(1, 2))
+    curve.plot(np.arange(1, 201), rewards, color=BLUE)
+    curve.set(xlabel="updates", ylabel="mean reward of an action", title="1 024 hoppers learn")
+    for k in range(len(shown)):
+        way.plot(places[:, k, 0], places[:, k, 2], color=BLUE, linewidth=1.5)
+        way.plot(*np.stack([places[0, k], top[k]])[:, [0, 2]].T, color=GREEN, linewidth=4, solid_capstyle="round")
+        way.add_patch(plt.Circle(places[2, k, [0, 2]], 0.04, color=BLUE, fill=False))
+    way.axhline(0.0, color="#333333", linewidth=1)
+    way.set(xlabel="x [m]", ylabel="z [m]", title="one of them, every 60 ms", aspect="equal")
+    for axes in (curve, way):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(folder / "hopping.png", metadata={"Software": None})
+    plt.close(figure)
+
+
 def driven_rod() -> cy.Mechanism:
     """The joint of the page on stability."""
     rod = cy.Mechanism.from_dh([(0, 0, 0.5, 0)], convention="standard", name="rod", masses=[1.0],

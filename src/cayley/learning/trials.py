@@ -218,7 +218,7 @@ class Trials(HoldsFunctions):
         still = np.zeros(self.system.ports[self.action].shape)
 
         def turn(*before: Scalar) -> tuple[Any, ...]:
-            key, number = given["key"], now["episode"]
+            key, number = given["key"], before[1 + changed.index("episode")]  # of the turn, so that all stays in it
             u = np.array(draws(key[0], key[1], number, self.draws) if self.draws else [], dtype=object)
             found = self._given(u)
             plain = {n: np.full(block.shape, block.default) for n, block in layout.blocks.items()
