@@ -47,7 +47,7 @@ def test_no_other_page_has_figures_of_a_gpu():
 def test_its_first_screen_has_one_command_to_install_and_says_what_is_not_there():
     first = README.partition("## ")[0]
     assert len(re.findall(r"^pip install ", first, re.MULTILINE)) == 1
-    assert "no contact or collision detection" in first and "array([" in first and "100 000 states" in first
+    assert "no collision checks of paths" in first and "array([" in first and "100 000 states" in first
 
 
 def test_its_links_lead_somewhere():

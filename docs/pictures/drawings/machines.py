@@ -11,8 +11,11 @@ import numpy as np
 import cayley as cy
 from cayley.drawing import stick_figure
 from cayley.drawing.linkage_designs import draw_guidance
+from cayley.geometry.convex_shapes import Box
 from cayley.machines.networks import block_diagram, draw_block_diagram
 from cayley.machines.networks import planar_arm as planar_rods
+from cayley.model.joint_kinds import Floating
+from cayley.model.parts import Body, Joint
 from drawings.canvas import BLUE, GREY, RED
 from drawings.pages import made_by_page
 
@@ -196,4 +199,20 @@ def parallel_machines() -> Any:
     return figure
 
 
-PICTURES = (press, cart, carrier, walker, block_diagram_of_an_arm, guidance, parallel_machines)
+def contacts() -> Any:
+    """Five boxes on each other, each of the upper four farther to the side: the forces of contacts in their cones."""
+    size = np.array([0.3, 0.25, 0.2])
+    names = [f"box {k}" for k in range(1, 6)]
+    inertia = np.diag((size**2).sum() - size**2) / 12
+    boxes = cy.Mechanism.of("boxes", [Body("ground"), *[Body(name, 1.0, (0, 0, 0), inertia) for name in names]],
+                            [Joint(f"joint of {name}", "ground", name, Floating()) for name in names])
+    apart = [(one, other) for k, one in enumerate(names) for other in ["ground", *names][k + 3:]]
+    boxes = boxes.with_contacts(shapes={name: Box(size) for name in names}, friction=0.5,
+                                exclude=[*apart, *[("ground", name) for name in names[1:]]])
+    q = boxes.neutral.copy().reshape(5, 7)
+    q[:, 0], q[:, 2] = 0.03 * np.arange(5), 0.1 + 0.2 * np.arange(5)
+    run = boxes.rollout()(q.ravel(), np.zeros(30), step=1e-3, steps=200, every=100)
+    return run.draw([0.2], frames=()).figure
+
+
+PICTURES = (contacts, press, cart, carrier, walker, block_diagram_of_an_arm, guidance, parallel_machines)

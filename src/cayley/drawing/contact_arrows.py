@@ -101,7 +101,7 @@ def _draw_arrow(ax: Canvas, view: ViewAxes, start: Array, end: Array, wide: floa
     head = min(0.5 * length, 4.0 * wide)
     around = plane_across(axis)
     angles = 2 * np.pi * np.arange(9) / 8
-    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1) @ around
+    ring = np.stack([np.cos(angles), -np.sin(angles)], axis=1) @ around
     neck = end - head * axis
     polygons = solids.quads(np.stack([start + 0.5 * wide * ring, neck + 0.5 * wide * ring, neck + 1.6 * wide * ring,
                                       np.broadcast_to(end, ring.shape)]))
