@@ -8,7 +8,7 @@ from cayley.geometry.convex_shapes import Box
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits
 from cayley.model.rotor import Friction
-from simulation.test_contacts import G, at, ball, block, box_inertia
+from simulation.test_contacts import G, at, ball, block, box_inertia, free_body
 
 
 def times_of(run, action):
@@ -257,6 +257,14 @@ def test_a_box_falls_onto_a_box():
     assert run.end["contact_forces"][:, 2].sum() == pytest.approx(3 * G, rel=1e-9)  # 2 below, 1 between
 
 
+def test_a_force_that_is_no_number_ends_the_run_with_the_reason():
+    pushed = block(0.5, 0.0)
+    run = pushed.simulate(at(0.1, pushed), np.zeros(6), until=0.5,
+                          controller=lambda t, q, qd: np.full(6, np.nan if t > 0.2 else 0.0))
+    assert run.status == "not finite"
+    assert 0.19 < run.t[-1] <= 0.2
+
+
 def test_functions_and_events_of_joints_see_joints_alone():
     pushed = block(0.5, 0.0)
     rising = cy.simulation.Event("fast", lambda t, q, qd: qd[0] - 0.1, action="record")
@@ -266,3 +274,21 @@ def test_functions_and_events_of_joints_see_joints_alone():
     assert times_of(run, "recorded") == pytest.approx([0.1 / acceleration], abs=1e-9)
     assert run.q[-1, 0] == pytest.approx(acceleration * 0.5**2 / 2, rel=1e-9)
     assert run["contact_forces"].shape == (11, 4, 3)
+
+
+def test_boxes_that_are_thrown_tip_over_edges_without_losing_energy_unseen():
+    rng = np.random.default_rng(5)
+    size = (0.4, 0.3, 0.2)
+    for _ in range(12):
+        friction, restitution = rng.choice([0.2, 0.5, 0.9]), rng.choice([0, 0.4])
+        box = free_body(Box(size), 2.0, box_inertia(2.0, size), slope=rng.choice([0, 0.2]), friction=friction,
+                        restitution=restitution)
+        q, attitude = at(0.4, box), rng.normal(size=4)
+        q[3:] = attitude / np.linalg.norm(attitude)
+        run = box.simulate(q, 0.7 * rng.normal(size=6), until=1.2)
+        assert run.finished
+        assert np.abs(run.energy_drift).max() < 1e-7
+        assert min(cy.kinematics.contact_points(box.tree, each).gap.min() for each in run.q) > -1e-9
+        forces = run["contact_forces"]
+        sizes = np.hypot(forces[..., 0], forces[..., 1])
+        assert (forces[..., 2] >= -1e-7).all() and (sizes <= friction * forces[..., 2] + 1e-6).all()

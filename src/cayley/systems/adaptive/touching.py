@@ -47,7 +47,8 @@ _AMPLE = 1e-2  # what is more is enough, of forces and of what they do: no turn 
 
 class ContactEnd(NamedTuple):
     """A reason why a mode of contacts ends: a "gap" closes, a sliding point comes to rest or has made a "turn", no
-    forces "hold", or friction is about to "jam" a sliding point."""
+    forces "hold", friction is about to "jam" a sliding point, or shapes "change" the points where they touch, as a box
+    that tips over to its next face."""
 
     kind: str
     contact: int
@@ -94,12 +95,15 @@ class Touching(Standstill):
         slipping = np.flatnonzero(self._slips & self._ways.any(1)).tolist()
         return [*stops, *[ContactEnd("gap", k) for k in np.flatnonzero(~self.closed).tolist()],
                 *[ContactEnd(kind, k) for k in slipping for kind in ("turn", "jam")],
-                *([ContactEnd("hold", -1)] if self.closed.any() or self.held.any() else [])]
+                *([ContactEnd("change", -1)] if self.closed.any() else []),
+                *([ContactEnd("hold", -1)] if self.acts else [])]
 
     def value(self, what: Stop | int | ContactEnd, look: Look) -> float:
         if not isinstance(what, ContactEnd):
             return super().value(what, look)
         k, here = what.contact, look.touching
+        if what.kind == "change" or not self._are_same(here):
+            return -1.0 if what.kind == "change" and not self._are_same(here) else 1.0
         if what.kind == "gap":
             return float(here.gaps[k] + self._allowed[k])
         if what.kind == "hold":
@@ -156,6 +160,8 @@ class Touching(Standstill):
         if rank(here.G @ here.A.T @ E) == len(S):
             return least
         r, after = self._redistributed(look)
+        if np.isnan(after).any():
+            return least
         missing = np.abs(S @ after).max() / (1.0 + np.abs(here.A @ here.pushed(r)).max())
         return _ROUNDING / 10 - float(missing) if missing > _ROUNDING / 10 else _ROUNDING
 
@@ -173,40 +179,43 @@ class Touching(Standstill):
         free = look.moving.free(look.t, look.y)[self.columns]
         r, after = self._solved(look.touching, look.x[self.columns], free, self.closed & ~self._slips, self._slips,
                                 self.held, look.reaction + self._shifted)
-        self._shifted = r - look.reaction
+        self._shifted = np.where(np.isnan(after).any(), 0.0, r - look.reaction)
         return r, after
 
     def _solved(self, here: ContactState, v: Array, a: Array, sticks: Array, slips: Array, held: Array,
                 start: Array) -> tuple[Array, Array]:
         """The forces (n + 3 c) of the contact problem for accelerations, those without forces being `a` (n), and the
-        accelerations of all rows with them."""
+        accelerations of all rows with them, NaN if none are found."""
         S, E = self._rows(here, v, sticks, slips, held)
         free = here.A @ a + here.drift
         bounds = [np.concatenate([np.full(int(slips.sum()), low), bound[held]])
                   for low, bound in ((0.0, self._lower), (ANY, self._upper))]
         problem = ContactRows(here.answers(S, E), S @ free, here.friction[sticks], *np.clip(bounds, -ANY, ANY))
         found = impulses(problem, S @ start)
-        if found.residual > 1e3 * max(found.tolerance, 1e-12):
-            names = ", ".join(self.contact_names[k] for k in np.flatnonzero(sticks | slips))
-            raise SingularityError(f"no forces of the contacts {names} are found that keep the law of friction")
         r = E @ found.r
-        return r, free + here.A @ here.pushed(r)
+        is_law = found.residual <= 1e3 * max(found.tolerance, 1e-12)
+        return r, np.where(is_law, free + here.A @ here.pushed(r), np.nan)
 
     def forces_shown(self, look: Look) -> Array:
         """The forces (3 c) of contacts, within their cones."""
         r = look.reaction
         if self.closed.any() and self._slackest(look.touching, r) < -_ROUNDING:
-            r, _ = self._redistributed(look)
+            found, after = self._redistributed(look)
+            r = r if np.isnan(after).any() else found
         return r[self._n:]
 
     # Between modes
 
     def reached(self, what: ContactEnd, look: Look) -> Array:
         """The coordinates after the end of a mode, where points that came to rest are at rest."""
+        if not self.acts:  # it has just changed
+            return look.x
         if what.kind == "jam":
             raise SingularityError(self._jams(what.contact))
         if what.kind == "hold":
             self._ahead = self._later(look)
+        if what.kind == "change":
+            return self._changed(look)
         if what.kind != "turn":
             return look.x
         here, x = look.touching, look.x.copy()
@@ -214,14 +223,32 @@ class Touching(Standstill):
         rests = self._slips & (np.hypot(speeds[:, 0], speeds[:, 1]) <= _STOPS)
         return self._without(here, x, (self.closed & ~self._slips) | rests, self._slips & ~rests)
 
+    def _are_same(self, here: ContactState) -> bool:
+        """True if the contacts that were closed are so, but for errors of the integration."""
+        return bool((np.abs(here.gaps[self.closed]) <= _OVERLAP).all())
+
+    def _changed(self, look: Look) -> Array:
+        """The coordinates as soon as other points touch; of these none was closed before."""
+        slope = look.moving.slope(look.t, look.y)
+        x = look.x
+        for h in 1e-13 * 4.0 ** np.arange(12):
+            if not self._are_same(self.at(look.t, x)):
+                break
+            x = look.moving.coordinates(look.t, look.y + h * slope)
+        self.closed, self._slips = np.zeros_like(self.closed), np.zeros_like(self._slips)
+        return x
+
     def _later(self, look: Look) -> tuple[float, Array]:
         """The time and the state a little later, where the forces that are missing are more than rounding."""
-        slope = look.moving.slope(look.t, look.y)
+        slope, ahead = look.moving.slope(look.t, look.y), (look.t, look.x)
         for h in 1e-9 * 4.0 ** np.arange(12):
             later = type(look)(look.moving, look.t + h, look.y + h * slope)
+            if not self._are_same(later.touching):
+                break
+            ahead = later.t, later.x
             if self._margin(later) < -_MISSING:
                 break
-        return later.t, later.x
+        return ahead
 
     def _going(self, t: float, x: Array, slope: Callable[[float, Array], Array]) -> Array:
         """The directions of the velocities (n), as of any that can be held, and the mode of contacts."""
@@ -241,8 +268,14 @@ class Touching(Standstill):
                 raise SingularityError(self._jams(k))
         (t, x), self._ahead = self._ahead or (t, x), None
         here, v, a = self.at(t, x), x[self.columns], slope(t, x)[self.columns]
-        can = self._lower < self._upper
+        can, going = self._lower < self._upper, np.ones(self._n)
+        if not np.isfinite(a).all():  # which is told by whoever asks for the slope
+            return going
         r, after = self._solved(here, v, a, rests, slips, can, np.zeros(self.count))
+        if np.isnan(after).any():
+            names = ", ".join(self.contact_names[k] for k in np.flatnonzero(touches))
+            raise SingularityError(f"no forces of the contacts {names} are found that keep the law of friction: take "
+                                   "other friction there, or a rollout, which says what is left of the law")
         tolerance = _ROUNDING * (1.0 + np.abs(here.A @ a + here.drift).max())
         rates = here.contacts(after)
         pulled = np.hypot(rates[:, 0], rates[:, 1])
@@ -253,7 +286,6 @@ class Touching(Standstill):
         self._begun = np.where(sliding <= _STOPS, _STARTS, 0.0)
         self._allowed = np.where(touches, _TOUCHING, np.where(gaps < -_AFTER, -2.0 * gaps, 0.0))
         self._scale, self._shifted = 1.0 + np.abs(r).max(), np.zeros(self.count)
-        going = np.ones(self._n)
         joints = after[:self._n]
         going[can] = np.where(np.abs(joints) <= tolerance, 0.0, np.sign(joints))[can]
         return going
@@ -288,6 +320,8 @@ class Touching(Standstill):
         if not self.closed.any():
             return x
         here = self.at(t, x)
+        if not self._are_same(here):
+            return x
         gaps = np.where(self.closed, here.gaps, 0.0)
         if np.abs(gaps).max() > 1e-14:
             normals = here.A[self._n + 2::3][self.closed]
@@ -297,7 +331,8 @@ class Touching(Standstill):
                 block = self._layout.blocks[name]
                 moved = block.manifold.step(state[name], d[place].reshape(block.tangent))
                 x[self._layout.places[name]] = np.ravel(moved)
-            here = self.at(t, x)
+            moved_here = self.at(t, x)
+            here = moved_here if self._are_same(moved_here) else here
         return self._without(here, x, self.closed & ~self._slips, self._slips)
 
     def _without(self, here: ContactState, x: Array, sticks: Array, slips: Array) -> Array:
