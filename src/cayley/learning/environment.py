@@ -116,7 +116,7 @@ class Environment(VectorEnv[Array, Array, Array]):
             raise SignatureError(f"lane {np.argmax(self._over)} is over, or has not begun: call reset, with a reset "
                                  "mask if the others go on")
         found = episodes.stepped(self._given_actions(actions))
-        failed, late, broken = (episodes.backend.here(part) for part in (found.failed, found.late, found.broken))
+        failed, late, broken = (episodes.backend.here(part > 0.5) for part in (found.failed, found.late, found.broken))
         over = failed | late
         info: dict[str, Any] = {"not_finite": broken}
         if mode == AutoresetMode.SAME_STEP:

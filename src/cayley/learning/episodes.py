@@ -101,10 +101,11 @@ class Episodes:
 
     def step(self, actions: ArrayLike) -> ActionResults:
         """Let actions (lanes, *shape) act."""
-        return ActionResults._make(map(self.given, self.stepped(self._array(actions))))
+        found = ActionResults._make(map(self.given, self.stepped(self._array(actions))))
+        return found._replace(failed=found.failed > 0.5, late=found.late > 0.5, broken=found.broken > 0.5)
 
     def stepped(self, actions: Array) -> ActionResults:
-        """The same, of and with arrays of the backend."""
+        """The same, of and with arrays of the backend, where 1 stands for true."""
         trials, arrays = self.trials, self.arrays
         if actions.shape != (len(self), *self.low.shape):
             raise SignatureError(f"actions must have the shape {(len(self), *self.low.shape)}, not {actions.shape}")
@@ -117,7 +118,7 @@ class Episodes:
         self.arrays = dict(zip(arrays, found, strict=False))
         reward, *verdicts = found[len(arrays):len(arrays) + 4]
         last = found[-1] if trials.autoreset == SAME_STEP else self.arrays["seen"]
-        return ActionResults._make([self.arrays["seen"], reward, *[verdict > 0.5 for verdict in verdicts], last])
+        return ActionResults._make([self.arrays["seen"], reward, *verdicts, last])
 
     def _begin_masked(self, mask: Array) -> None:
         found = self._begin(*self.arrays.values(), mask, *self._inputs)
