@@ -69,7 +69,7 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
     array([-0.2, -0. ,  1. ])
     """
     scales = _scales(rows)
-    whole = reduce(np.maximum, [abs(x) for x in rows.free], 0.0)
+    whole = _largest(rows)
     allowed = np.maximum(_TOLERANCE, _ROUNDING * rounding(whole - whole + 1.0)) * whole
 
     def swept(best: _Try) -> _Try:
@@ -118,7 +118,7 @@ def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: floa
     array([-0.2, -0. ,  1. ])
     """
     scales = _scales(rows)
-    allowed = np.maximum(tolerance * reduce(np.maximum, [abs(x) for x in rows.free], 0.0), _TINY)
+    allowed = np.maximum(tolerance * _largest(rows), _TINY)
 
     def sweep(r: Array, _: Scalar) -> tuple[Array, Scalar]:
         after = _swept(rows, scales, r, 1)
@@ -158,6 +158,12 @@ def _scales(rows: ContactRows) -> Array:
     size = 3 * len(rows.friction)
     largest = [reduce(np.maximum, own[k:k + 3]) for k in range(0, size, 3) for _ in range(3)]
     return np.stack([1.0 / where(x > 0.0, x, 1.0) for x in (*largest, *own[size:])])
+
+
+def _largest(rows: ContactRows) -> Scalar:
+    """The largest free velocity that impulses may have to change: not that of points which are apart or part."""
+    size = 3 * len(rows.friction)
+    return reduce(np.maximum, [-x if k < size and k % 3 == 2 else abs(x) for k, x in enumerate(rows.free)], 0.0)
 
 
 def _residual(rows: ContactRows, scales: Array, r: Array) -> Scalar:

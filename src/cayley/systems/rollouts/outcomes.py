@@ -67,13 +67,13 @@ def _outcome(run: Run, points: Array, inputs: Mapping[str, Array]) -> tuple[str,
         return "not finite", said
     layout = rollout.system.layout
     defect = end[..., -1]
+    if any(part.is_coupled for part in rollout.system.holds) and defect.max(initial=0.0) > 0:
+        return "not converged", (
+            f"a step violated the law of contacts and dry friction by {defect.max():.2g} m/s or rad/s, in "
+            f"{np.count_nonzero(defect > 0)} of {defect.size} trajectories: make the step smaller, or allow more "
+            "sweeps if `iterations` limits them")
     size = max([1.0, *[np.abs(end[..., layout.places[name]]).max(initial=1.0) for name in layout.unmoved]])
     if defect.size and defect.max() > max(CONVERGED, 100 * np.finfo(points.dtype).eps) * size:
-        if any(part.is_coupled for part in rollout.system.holds):
-            return "not converged", (
-                f"a step violated the law of contacts and dry friction by {defect.max():.2g} m/s or rad/s, in "
-                f"{np.count_nonzero(defect > 0)} of {defect.size} trajectories: allow more sweeps by `iterations`, or "
-                "leave it out to solve to rounding")
         return "not converged", (
             f"the last correction of a step was {defect.max():.2g}: the step is too large for {rollout.evaluations} "
             "iterations; make it smaller, or allow more iterations")
