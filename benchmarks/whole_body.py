@@ -90,13 +90,17 @@ class Hand:
         far[:AGREED] *= 2e-3  # near poses, of which peers with other errors of orientation have the same velocity
         self.targets = np.asarray(arm.pose(np.clip(self.q + far, arm.lower, arm.upper), "tool"))
         self.agreed = np.asarray(self.law.at(self.q[:AGREED], self.targets[:AGREED]).qd)
-        tool = arm.tree.frame("tool")
+        self.arm, tool = arm, arm.tree.frame("tool")
         self.arrays = {"q": self.q[:AGREED], "limits": np.stack([arm.lower, arm.upper], axis=1),
                        "speeds": np.array(limits.velocity), "targets": self.targets[:AGREED]}
-        self.given: dict[str, Any] = {"mjcf": robots.mujoco_text(arm), "body": tool.body, **robots.urdf_file(
-            arm, tool=True)}
         self.offset = np.linalg.inv(tool.pose)
         self.arrays["targets_of_body"] = self.arrays["targets"] @ self.offset
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The same arm for peers."""
+        tool = self.arm.tree.frame("tool")
+        return {"mjcf": robots.mujoco_text(self.arm), "body": tool.body, **robots.urdf_file(self.arm, tool=True)}
 
     def contestants(self) -> list[Contestant]:
         return two_ways(self.law, {"q": self.q, "target_tool": self.targets})
