@@ -141,10 +141,12 @@ def test_centroidal_map_and_constrained_dynamics(arm):
     assert bar.loops.mobility == 1 and bar.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).shape == (3,)
 
 
-def test_contacts_and_collisions_are_refused_by_name():
-    """They are named on the page of what is not done, with where to go instead."""
+def test_contacts_are_data_and_planning_around_obstacles_is_named_as_not_done():
+    """A robot touches the ground in one line; what is missing is named, with where to go instead."""
+    dog = cy.load("planar2r").with_contacts(points={"tool": 0.05})
+    assert dog.rollout()([0.0, 0.0], [0.0, 0.0], step=1e-3, steps=3).end["contact_forces"].shape == (1, 3)
     page = (DOCS / "start" / "not_done.md").read_text()
-    assert "collision detection" in page and "MuJoCo" in page
+    assert "obstacles" in page and "MuJoCo" in page
 
 
 def test_joints_are_locked_and_arms_attached_in_one_line(arm):

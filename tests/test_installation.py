@@ -292,7 +292,8 @@ for each in pkgutil.walk_packages(cayley.__path__, "cayley.", onerror=lambda nam
 
 
 def test_every_package_that_is_imported_is_required_or_of_an_extra():
-    known = {*sys.stdlib_module_names, *EXTRAS, "cayley", "numpy", "scipy", "llvmlite", "ruckig"}
+    known = {*sys.stdlib_module_names, *EXTRAS, "cayley", "numpy", "scipy", "llvmlite", "ruckig",
+             "tensordict"}  # which rsl_rl brings
     imported = set().union(*[packages(node) for _, node, guard in found_places() if guard != "types"])
     assert imported <= known, imported - known
 

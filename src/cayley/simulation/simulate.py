@@ -142,8 +142,12 @@ def _of_mechanism(event: Event) -> Event:
     if not isinstance(event, Event):
         return event
     effect = event.effect
-    return replace(event, function=partial(_of_joints, event.function), effect=None if effect is None else (
-        lambda t, q, qd, *others: (*effect(t, q, qd), *others)))
+
+    def on_all(t: float, q: Array, qd: Array, *others: Array) -> tuple[Array, ...]:
+        after = effect(t, q, qd)  # type: ignore[misc]
+        return (*after, *others) if others and isinstance(after, tuple) else after
+
+    return replace(event, function=partial(_of_joints, event.function), effect=None if effect is None else on_all)
 
 
 def _ticks(start: float, end: float, period: float) -> Array:
