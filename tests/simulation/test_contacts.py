@@ -176,3 +176,18 @@ def test_gradients_are_those_of_differences_while_contacts_slide_or_stick():
         backward = roll.vjp(q, qd, tau, weights=weights, by=["tau"],
                             **options | {"steps": steps, "every": steps})["tau"]
         assert np.allclose(backward, found.sum(0), rtol=1e-8, atol=1e-12)
+
+
+def test_a_point_that_nothing_moves_along_its_normal_has_no_force():
+    bar = cy.load("four_bar")  # in the plane z = 0, on which its tool lies
+    q, qd = bar.configurations["ready"], np.zeros(bar.nv)
+    beside = bar.with_contacts(points={"tool": 0.01}).rollout()(q, qd, step=STEP, steps=20)
+    assert beside.status == "finished"
+    assert np.abs(beside.end["contact_forces"]).max() == 0.0
+    assert np.allclose(beside.q, bar.rollout(method="semi-implicit-euler")(q, qd, step=STEP, steps=20).q, atol=1e-9)
+
+
+@pytest.mark.parametrize("iterations", [0, -1, 2.5, "many"])
+def test_sweeps_are_a_number_of_one_or_more(iterations):
+    with pytest.raises(cy.errors.ConventionError, match="iterations are the sweeps"):
+        block(0.5, 0.1).rollout(iterations=iterations)

@@ -14,7 +14,7 @@ C times its force, as a spring that is integrated implicitly. Order 1. Sources: 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from cayley.compiler.solving.contact_impulses import ContactRows, contact_impuls
 from cayley.compiler.solving.linear import is_zero, ldl, solve_lower, solve_lower_transposed
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar
+from cayley.errors import ConventionError
 from cayley.systems.fixed_steps.protocol import Flow, Point, Stage
 from cayley.systems.fixed_steps.runge_kutta import euler_stage
 from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops
@@ -31,11 +32,15 @@ from cayley.systems.layout import Record, State
 
 _TAKEN_BACK = 0.2  # of an overlap, in a step
 _SEPARATION = 0.1  # m/s
+_HELD = 1e-12  # of the largest response of a contact: its normal does not move
 _ANY = 1e30  # N s, N m s: an impulse without a bound
 
 
 def impulse_step(sweeps: int | None = None) -> Callable[[Stage, Point, Array], tuple[Point, Array]]:
     """A step in which impulses hold what touches, sticks or stops: to rounding, or by so many sweeps at most."""
+    if sweeps is not None and (not isinstance(sweeps, int) or sweeps < 1):
+        raise ConventionError(f"iterations are the sweeps over contacts and friction in a step, at least one, not "
+                              f"{sweeps!r}; leave them out to solve to rounding")
     return partial(_stage, sweeps)
 
 
@@ -96,11 +101,22 @@ def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record
                                             gained[3 * len(gaps):])
     softness = np.concatenate([soft, np.zeros(len(columns))])
     W = response.W if all(is_zero(x) for x in softness) else response.W + np.diag(softness)
-    problem = ContactRows(W, response.free - np.concatenate([wanted, of_joints]), friction, lower, upper)
+    free = _where_it_moves(W, response.free - np.concatenate([wanted, of_joints]), len(gaps))
+    problem = ContactRows(W, free, friction, lower, upper)
     found = contact_impulses(problem, start) if sweeps is None else swept_impulses(problem, start, sweeps)
     after = response.free + response.W @ found.r
     return _Impulses(found.r, response.after(found.r), found.r @ (response.before + after) / 2,
                      where(found.residual <= found.tolerance, 0.0, found.residual))
+
+
+def _where_it_moves(W: Array, free: Array, count: int) -> Array:
+    """The free velocities, zero along the normals of contacts that nothing moves along them: such contacts have no
+    forces, as those of a planar mechanism on the ground beside it."""
+    found = list(free)
+    for n in range(2, 3 * count, 3):
+        largest = reduce(np.maximum, [W[k][k] for k in range(n - 2, n + 1)])
+        found[n] = where(W[n][n] > _HELD * largest, found[n], 0.0)
+    return np.stack(found) if found else free
 
 
 def _of_tree(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record, a: Array, R: Array) -> _Response:
