@@ -76,6 +76,12 @@ def focus(browser, name, part=""):
     browser.evaluate(f"{found}.focus()")
 
 
+def shown(browser, name, value):
+    """Wait until a slider of the page shows a value: keys that are pressed earlier count from the former one."""
+    found = f"{CONTROL}({json.dumps(name)})?.querySelector('[role=slider]')"
+    browser.wait(f"Math.abs({found}?.getAttribute('aria-valuenow') - {value}) < 1e-9")
+
+
 def click(browser, words, kind="button"):
     """Press what has these words on it."""
     found = f"[...document.querySelectorAll({json.dumps(kind)})].find(b => b.textContent === {json.dumps(words)})"
@@ -106,6 +112,7 @@ def test_a_slider_on_the_page_moves_the_links_there(browser, view):
     opened(browser, view)
     view.q = np.zeros(6)
     before = view.q
+    shown(browser, "joint2", 0.0)
     focus(browser, "joint2", " [role=slider]")
     browser.press("ArrowRight", 12)
     until(browser, lambda: abs(view.q[1] - np.radians(1.2)) < 1e-6)
