@@ -28,15 +28,24 @@ STUBS = """
 #define __forceinline__ inline
 struct Place { unsigned x; };
 static thread_local Place threadIdx, blockIdx, blockDim, gridDim;
-static pthread_barrier_t all;
-static inline void __syncthreads() { pthread_barrier_wait(&all); }
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+static unsigned present, arrived, turn;
+static inline void turn_if_all_are_there() { if (arrived == present) { arrived = 0; turn++; pthread_cond_broadcast(&turned); } }
+static inline void __syncthreads()
+{ pthread_mutex_lock(&lock); const unsigned mine = turn; arrived++; turn_if_all_are_there();
+  while (turn == mine) pthread_cond_wait(&turned, &lock);
+  pthread_mutex_unlock(&lock); }
+static inline unsigned __activemask() { return 1u; }
+static inline int __all_sync(unsigned, int said) { return said; }
 static inline double __longlong_as_double(long long bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
 static inline float __int_as_float(int bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static inline long long __double_as_longlong(double x) { long long bits; memcpy(&bits, &x, sizeof x); return bits; }
 static inline int __float_as_int(float x) { int bits; memcpy(&bits, &x, sizeof x); return bits; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
-extern "C" void block(unsigned threads) { pthread_barrier_init(&all, 0, threads); }
+extern "C" void block(unsigned threads) { present = threads; arrived = 0; }
+extern "C" void leave() { pthread_mutex_lock(&lock); present--; turn_if_all_are_there(); pthread_mutex_unlock(&lock); }
 extern "C" void place(unsigned block, unsigned blocks, unsigned threads, unsigned thread)
 { blockIdx.x = block; gridDim.x = blocks; blockDim.x = threads; threadIdx.x = thread; }
 """
@@ -102,6 +111,7 @@ class Function:
         def run(block, thread):
             self.library.place(block, *blocks, *threads, thread)
             self.library[self.name](*values)
+            self.library.leave()  # threads that have ended are waited for by none
         for block in range(*blocks):
             self.library.block(*threads)
             if shared_mem:

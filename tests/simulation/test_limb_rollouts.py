@@ -1,13 +1,18 @@
 """Rollouts that a thread computes limb by limb, beside the same on this processor."""
 
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.cuda import cuda_iteration
+from cayley.compiler.algebras.counts import count
+from cayley.compiler.algebras.interpret import NUMPY, interpret
+from cayley.compiler.cuda import cuda_iteration, limb_order
 from cayley.compiler.cuda.cuda_stretches import LimbedProgram, handed_over, slots, stretches
 from cayley.compiler.cuda.thread_shares import COARSE, FINE
+from cayley.compiler.native.schedule import most_alive
+from cayley.compiler.tracing.program import Variable
 from cayley.model.formats.urdf import load_urdf
 from programs import needs
 
@@ -130,3 +135,74 @@ def test_on_a_gpu(monkeypatch, dtype):
         value = getattr(right, name)
         np.testing.assert_allclose(getattr(found, name), value, rtol=0,
                                    atol=(1e-11 if dtype is np.float64 else 2e-5) * max(1.0, np.abs(value).max()))
+
+
+# Around a loop: contacts
+
+
+FEET = {"leg0_2": 0.03, "leg1_2": 0.03, "leg2_2": 0.03, "leg3_2": 0.03}
+
+
+@pytest.fixture(scope="module")
+def standing():
+    """A walker whose legs have points, and its rollout by sweeps."""
+    return walker().with_contacts(points=FEET, friction=0.7).rollout(iterations=5)
+
+
+def test_limbs_are_found_in_the_graph(standing):
+    program, states = stage(standing).program, fed(stage(standing))
+    given = limb_order._given(program.nodes, {node.index: 1 << k for k, node in enumerate(states)})
+    q, qd = 7, 19 + 6  # where joints begin: a base has 7 coordinates and 6 velocities
+    legs = [{*range(q + 3 * leg, q + 3 * leg + 3), *range(qd + 3 * leg, qd + 3 * leg + 3)} for leg in range(4)]
+    limbs = limb_order._limbs(program.nodes, given)
+    assert [{k for k in range(len(states)) if limb >> k & 1} for limb in limbs] == legs
+
+
+def test_an_order_by_limbs_computes_the_same_with_less_at_hand(standing):
+    program = stage(standing).program
+    ordered = limb_order.limb_by_limb(program, fed(stage(standing)))
+    assert count(ordered).additions <= count(program).additions
+    before = ended(program, "call")
+    assert most_alive(ended(ordered, "call")) < 0.8 * most_alive(before)
+    rng = np.random.default_rng(0)
+    given = [rng.uniform(0.1, 1.0, v.shape) for v in program.inputs]
+    for here, there in zip(interpret(ordered, NUMPY, *given), interpret(program, NUMPY, *given), strict=True):
+        np.testing.assert_allclose(here, there, rtol=0, atol=1e-12 * max(1.0, np.abs(there).max()))
+
+
+def fed(iteration):
+    return [n for _, before in iteration.plan.feeds for n in iteration.program.inputs[before].nodes]
+
+
+def ended(program, op):
+    """What comes before the first operation of this kind."""
+    nodes = next(n for n in program.nodes if n.op == op).args
+    return replace(program, outputs=(Variable("arguments", (len(nodes),), tuple(nodes)),))
+
+
+def test_what_is_kept_around_a_loop_costs_less_than_to_keep_or_to_compute_all(standing):
+    found = LimbedProgram.of(stage(standing).program, stage(standing).plan)
+    before, loop, after = stretches(found)
+    assert {n.op for n in loop.nodes} == {"call", "result"}
+    everything = {a.index for n in found.program.nodes if n.index in after.new for a in n.args if a.index in before.new}
+    again = len(after.nodes) - len(after.new)
+    assert again + 10 * len(after.taken) < 10 * len(everything) and again < len(before.nodes) / 2
+
+
+@needs_cpp
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_contacts_as_on_this_processor(cupy, monkeypatch, standing, dtype):
+    """More threads in a block than there are trajectories: those that have ended are waited for by none."""
+    given = {"q": np.tile(walker().neutral, (3, 1)), "qd": starts(walker(), 3)["qd"]}
+    given["q"][:, 2] = [0.6, 0.61, 0.9]
+    right = standing(**given, **RUN)
+    there = standing.on("cuda")
+    monkeypatch.setattr(there._iterated, "_functions", {})
+    found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
+    loaded, = [each for code in there._iterated._functions.values() for each in code._code._compiled.values()]
+    assert loaded.together == 1 and loaded.shared > 0
+    forces = right["contact_forces"][:, -1]
+    assert forces[:2].any() and not forces[2].any()
+    for name in ("q", "qd", "contact_forces"):
+        np.testing.assert_allclose(found[name], right[name], rtol=0, atol=(1e-10 if dtype is np.float64 else 2e-4)
+                                   * max(1.0, np.abs(right[name]).max()))

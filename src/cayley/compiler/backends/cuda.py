@@ -13,13 +13,13 @@ from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on
 from cayley.compiler.backends.gpu_code import GpuCode, Written, moves_tiles
 from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.cuda.cuda_iteration import (
-    TOGETHER,
     cuda_iteration,
     iteration_name,
     limbed_program,
     memory_of_block,
+    together_in,
 )
-from cayley.compiler.cuda.cuda_limbs import THREADS
+from cayley.compiler.cuda.cuda_limbs import threads_of
 from cayley.compiler.cuda.cuda_rows import TILE, cuda_rows, memory_of_tiles, pays
 from cayley.compiler.cuda.cuda_source import Strides, cuda_source, kernel_name
 from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
@@ -125,8 +125,9 @@ class IteratedOnCuda:
 
     def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
+        threads = threads_of(iteration.traced)
         self._code = GpuCode(iteration_name(iteration.traced), self._identity, self._written,
-                          threads={"float": THREADS, "double": THREADS}, strict=iteration.traced.is_strict)
+                             threads={"float": threads, "double": threads}, strict=iteration.traced.is_strict)
 
     def _identity(self) -> list[Any]:
         plan = self.iteration.plan
@@ -139,7 +140,7 @@ class IteratedOnCuda:
         shared = memory_of_block(limbed, self.iteration, precision) if limbed else 0
         limbed = limbed if shared <= room else None
         text = cuda_iteration(self.iteration, precision, strides=strides, limbed=limbed)
-        return Written(text, shared=shared, together=TOGETHER[precision]) if limbed else Written(text)
+        return Written(text, shared=shared, together=together_in(limbed, precision)) if limbed else Written(text)
 
     def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
                  threads: int) -> tuple[Array, ...]:

@@ -56,14 +56,14 @@ def _turn(dialect: Dialect, turn: Program, loop: ProgramLoop, state: Sequence[st
         for node in asked.of[1:]:
             asked.body.keep(node)
         texts = {**texts, **{old.index: asked.body.text(new) for old, new in zip(shared, asked.of[1:], strict=True)}}
-        lines = [*asked.body.lines, f"if ({asked.body.text(asked.of[0]).code}) break;"]
+        lines = [*asked.body.lines, *dialect.stop(asked.body.text(asked.of[0]).code)]
     made = _Statements(dialect, [*after, *kept], texts, "t", prefix)
     for node in made.of:
         made.body.keep(node)
     values = [made.body.text(node).code for node in made.of]
     start = f"{len(after)} + {_NEXT}*{len(kept)}"
     stores = [f"out[{start} + {k}] = {value};" for k, value in enumerate(values[len(after):])]
-    changes = [f"{name} = {value};" for name, value in zip(state, values, strict=False)]
+    changes = [dialect.change(name, value, may_stop=loop.stops) for name, value in zip(state, values, strict=False)]
     return [*lines, *made.body.lines, *stores, *changes]
 
 

@@ -109,6 +109,14 @@ class Dialect:
         head = f"for ({kind or self.counter} {counter} = 0; {counter} < {end}; ++{counter}) {{"
         return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
 
+    def stop(self, code: str) -> list[str]:
+        """The statements that leave a loop where a condition holds."""
+        return [f"if ({code}) break;"]
+
+    def change(self, name: str, code: str, *, may_stop: bool) -> str:
+        """The statement that gives a variable of a loop its next value."""
+        return f"{name} = {code};"
+
     def with_results(self, name: str, arrays: Sequence[str], lines: Sequence[str], *, looped: bool = False) -> str:
         """The definition of a program that is called: it takes a pointer for each input, and one for all results, of
         which the lines set `out[k]`. Programs that are `looped` read their inputs again and again."""

@@ -58,6 +58,13 @@ class CudaDialect(Dialect):
     def looped(self) -> str:
         return f"{self.helper} __forceinline__"
 
+    def stop(self, code: str) -> list[str]:
+        """All threads of a warp leave a loop at once: those that leave it by themselves would go on by themselves."""
+        return [f"const bool stops = {code};", "if (__all_sync(__activemask(), stops)) break;"]
+
+    def change(self, name: str, code: str, *, may_stop: bool) -> str:
+        return f"{name} = stops ? {name} : {code};" if may_stop else super().change(name, code, may_stop=may_stop)
+
     def is_helper(self, op: str) -> bool:
         return (op == "divide" and OWN_DIVISION) or is_helper(op) or _is_own(op)
 

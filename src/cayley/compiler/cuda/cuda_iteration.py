@@ -12,21 +12,23 @@ from cayley.compiler.c.c_expressions import helper_names
 from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, MemoryPlace, loop_statements
 from cayley.compiler.c.c_source import comment, parameter_names, spoken, table
 from cayley.compiler.cuda.cuda_functions import cuda_dialect
-from cayley.compiler.cuda.cuda_limbs import NAMES, THREADS, limb_memory, limb_statements
+from cayley.compiler.cuda.cuda_limbs import NAMES, limb_memory, limb_statements, threads_of
 from cayley.compiler.cuda.cuda_source import THIS_THREAD, Operand, Strides, kernel_text, tabled
 from cayley.compiler.cuda.cuda_stretches import LimbedProgram
 from cayley.compiler.cuda.thread_shares import COARSE, FINE
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.native.schedule import most_alive
 from cayley.compiler.native.single_precision import in_precision
+from cayley.compiler.operations import CALLS
 from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program
 
 CROWDED = 600  # words: more than twice what a thread has registers for
+CROWDED_BY_LOOPS = 250  # where a loop needs registers for itself
 TOGETHER = {"float": 1, "double": 4}
-"""Trajectories that a thread takes limb by limb through a program that is crowded. On an H200, in billion steps a
-second, by one and by four: Talos of 32 joints 0.66 and 0.33, in double precision 0.19 and 0.27; of 44 joints 0.47 and
-0.19, in double precision 0.11 and 0.19."""
+"""Trajectories that a thread takes limb by limb through a program that is crowded and has no loops. On an H200, in
+billion steps a second, by one and by four: Talos of 32 joints 0.66 and 0.33, in double precision 0.19 and 0.27; of 44
+joints 0.47 and 0.19, in double precision 0.11 and 0.19."""
 
 _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
@@ -41,13 +43,19 @@ def limbed_program(iteration: Iteration, precision: str) -> LimbedProgram | None
     """The program as it is computed limb by limb, if it would have too much at hand."""
     program = in_precision(iteration.program, precision)
     words = 2 if precision == "double" else 1
+    crowded = CROWDED_BY_LOOPS if any(node.op in CALLS for node in program.nodes) else CROWDED
     grain = FINE if TOGETHER[precision] == 1 else COARSE
-    return LimbedProgram.of(program, iteration.plan, grain) if words * most_alive(program) > CROWDED else None
+    return LimbedProgram.of(program, iteration.plan, grain) if words * most_alive(program) > crowded else None
+
+
+def together_in(limbed: LimbedProgram, precision: str) -> int:
+    """The trajectories that a thread takes."""
+    return 1 if limbed.has_loops else TOGETHER[precision]
 
 
 def memory_of_block(limbed: LimbedProgram, iteration: Iteration, precision: str) -> int:
     """The memory [bytes] that a block shares."""
-    return limb_memory(limbed, iteration.plan, precision) if TOGETHER[precision] == 1 else 0
+    return limb_memory(limbed, iteration.plan, precision) if together_in(limbed, precision) == 1 else 0
 
 
 def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = "",
@@ -55,7 +63,7 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     """The text of the kernel `(count, samples, every, cycle, pointer, strides, ...)`, inputs first, then what is kept.
 
     Inputs that change or cycle and what is kept have three strides, all others two; `strides` are those that are known.
-    Where the program of this precision is computed limb by limb, a thread takes `TOGETHER` trajectories."""
+    Where the program of this precision is computed limb by limb, a thread may take several trajectories."""
     dialect = cuda_dialect(precision)
     program = limbed.whole if limbed else in_precision(iteration.program, precision)
     plan = iteration.plan
@@ -72,9 +80,9 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     bounds: tuple[int, ...] = ()
     numbers = tabled(dialect, f"{called}_numbers")
     if limbed:
-        bounds = THREADS, 1
+        bounds = threads_of(program), 1
         statements = limb_statements(limbed, plan, numbers, places[:len(inputs)], places[len(inputs):],
-                                     together=TOGETHER[precision], taken=taken, helper=called)
+                                     together=together_in(limbed, precision), taken=taken, helper=called)
     else:
         statements = [*THIS_THREAD, *loop_statements(
             program, plan, dialect, places[:len(inputs)], places[len(inputs):], taken=taken, helper=called,

@@ -13,19 +13,29 @@ from cayley.compiler.c.c_loops import CLoops, MemoryPlace
 from cayley.compiler.cuda.cuda_source import THIS_THREAD
 from cayley.compiler.cuda.cuda_stretches import LimbedProgram, Stretch, computed, slots, stretches
 from cayley.compiler.iteration import Plan
+from cayley.compiler.operations import CALLS
 from cayley.compiler.tracing.graph import Node
 from cayley.compiler.tracing.names import free_prefix
+from cayley.compiler.tracing.program import Program
 
 NAMES = ("handed", "held", "kept", "own", "owned")
 THREADS = 128  # of a block, at most
+IN_STEP = 256  # of a block with loops
+_SYNC = "__syncthreads();"
 
 _Result = tuple[tuple[int, int], Node]
+
+
+def threads_of(program: Program) -> int:
+    """The threads of a block. Where loops take different times, threads would fetch the text each for itself: one block
+    on a multiprocessor waits for all of its threads before each stretch."""
+    return IN_STEP if any(node.op in CALLS for node in program.nodes) else THREADS
 
 
 def limb_memory(stage: LimbedProgram, plan: Plan, precision: str) -> int:
     """The memory [bytes] for the states of a block of which each thread takes one."""
     held = sum(len(stage.whole.inputs[before].nodes) for _, before in plan.feeds)
-    return held * THREADS * (8 if precision == "double" else 4)
+    return held * threads_of(stage.whole) * (8 if precision == "double" else 4)
 
 
 def limb_statements(stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[MemoryPlace],
@@ -43,6 +53,7 @@ class _LimbByLimb(CLoops):
         self._limbed = stage
         self._together = together
         self._length = 0  # of the states
+        self._threads = threads_of(stage.whole)
         self._slots: dict[int, int] = {}
         super().__init__(stage.whole, plan, dialect, inputs, outputs, taken, helper, "long long")
 
@@ -56,7 +67,7 @@ class _LimbByLimb(CLoops):
         return f"{self.dialect.real} kept[{self._together * (1 + max(self._slots.values(), default=0))}];"
 
     def _held_at(self, place: int) -> str:
-        return f"handed[{place * THREADS} + threadIdx.x]"
+        return f"handed[{place * self._threads} + threadIdx.x]"
 
     def _kept_at(self, value: int) -> str:
         return f"kept[{self._slots[value]}]"
@@ -95,6 +106,7 @@ class _LimbByLimb(CLoops):
         lines = self._in_turn([f"{self._kept_at(value)} = {self._anew(value)};" for value in copied])
         for number, part in enumerate(parts):
             soon = [each for each in results if each[1].index in part.new and each not in late]
+            lines += [_SYNC] if self._threads == IN_STEP else []
             lines += self._in_turn(self._stretch(part, soon, f"{prefix}{number}_"))
         return lines + self._in_turn([
             change for element, node in late for change in self._changes(*element, CExpression(

@@ -37,6 +37,7 @@ _TOLERANCE = 1e-11  # of the largest free velocity
 _ROUNDING = 512.0  # units of it that are asked for at least: 6e-5 in float32
 _REFINED = 3  # solves, which take the damping out of derivatives
 _HELD = 1e-7  # of the largest of W: what a direction has that nothing moves
+_STEEPEST = 0.1  # of 1 + mu lever: a contact that friction presses together more than this is jammed
 _TINY = 1e-30
 
 
@@ -73,7 +74,8 @@ def contact_impulses(rows: ContactRows, start: Array, rounds: int = ROUNDS) -> I
     allowed = np.maximum(_TOLERANCE, _ROUNDING * rounding(whole - whole + 1.0)) * whole
 
     def swept(best: _Try) -> _Try:
-        r = _swept(rows, scales, best.r, _ROOTS)
+        r = _swept(rows, scales, best.r, lambda c, free, last: _alone(
+            rows.W[3 * c:3 * c + 3, 3 * c:3 * c + 3], free, rows.friction[c], last, _ROOTS))
         return _Try(r, _residual(rows, scales, r))
 
     def improved(best: _Try, turn: Scalar) -> tuple[_Try, Scalar]:
@@ -111,23 +113,74 @@ def _with_derivatives(rows: ContactRows, scales: Array, r: Array) -> Array:
 def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: float = 1e-4) -> Impulses:
     """The impulses of contacts after so many sweeps of Gauss-Seidel at most, which end when the last one changed no
     velocity by more than `tolerance` of the largest free one: less work and memory than `contact_impulses`, as a GPU
-    likes it. A contact that slides comes nearer to the root of k by one step of Newton's method in each sweep.
+    likes it. A contact that slides takes the direction of its last sliding, and in it the impulse that closes it.
 
     >>> ball = ContactRows(np.eye(3), np.array([0.3, 0.0, -1.0]), np.array([0.2]), np.zeros(0), np.zeros(0))
     >>> swept_impulses(ball, np.zeros(3), 5).r.round(9) + 0.0
     array([-0.2,  0. ,  1. ])
     """
     scales = _scales(rows)
+    contacts = [_Closed.of(rows.W[c:c + 3, c:c + 3], mu) for c, mu in zip(range(0, len(start), 3), rows.friction,
+                                                                       strict=False)]
     allowed = np.maximum(tolerance * _largest(rows), _TINY)
 
     def sweep(r: Array, _: Scalar) -> tuple[Array, Scalar]:
-        after = _swept(rows, scales, r, 1)
+        after = _swept(rows, scales, r, lambda c, free, last: contacts[c].impulse(free, last))
         return after, reduce(np.maximum, [abs(x) for x in (after - r) / scales])
 
     r, _ = repeat(lambda x: sweep(*x), (start, 2.0 * allowed), sweeps, until=lambda x: x[1] <= allowed)
     r = _with_derivatives(rows, scales, r)
     v = rows.free + rows.W @ r
     return Impulses(r, v, _distance(scales, r, _projected(rows, r - scales * v).value), allowed)
+
+
+class _Closed(NamedTuple):
+    """One contact with its normal closed: per tangential impulse its tangents move by [[a, b], [b, d]], and its normal
+    impulse changes by -`lever`. Numbers that all sweeps divide by are here as their reciprocals."""
+
+    lever: tuple[Scalar, Scalar]
+    a: Scalar
+    b: Scalar
+    d: Scalar
+    per_area: Scalar
+    per_normal: Scalar
+    friction: Scalar
+
+    @staticmethod
+    def of(W: Array, friction: Scalar) -> _Closed:
+        per_normal = 1.0 / where(W[2][2] > 0.0, W[2][2], 1.0)
+        p, q = W[0][2] * per_normal, W[1][2] * per_normal
+        a, b, d = W[0][0] - p * W[0][2], W[0][1] - p * W[1][2], W[1][1] - q * W[1][2]
+        largest = np.maximum(np.maximum(a, d), _TINY)  # where a plane holds a point, nothing moves it across
+        a, d = (where(x > _HELD * largest, x, largest) for x in (a, d))
+        return _Closed((p, q), a, b, d, 1.0 / (a * d - b * b), per_normal, friction)
+
+    def impulse(self, free: Sequence[Any], last: Sequence[Any]) -> list[Any]:
+        """The impulse (3) of this contact, which moves with `free` (3) without it."""
+        (p, q), a, b, d, mu = self.lever, self.a, self.b, self.d, self.friction
+        push = -free[2] * self.per_normal
+        rest = free[0] - p * free[2], free[1] - q * free[2]
+        sticking = ((b * rest[1] - d * rest[0]) * self.per_area, (b * rest[0] - a * rest[1]) * self.per_area)
+        n = push - p * sticking[0] - q * sticking[1]
+        sticks = (n > 0.0) & (sticking[0] * sticking[0] + sticking[1] * sticking[1] <= mu * mu * n * n)
+        u, w = self._sliding(rest, last)
+        length = np.sqrt(u * u + w * w + _TINY)
+        closing = length + mu * (p * u + q * w)
+        share = push / where(closing > _STEEPEST * length, closing, length)
+        slid = mu * share * u, mu * share * w, share * length
+        found = [where(sticks, one, other) for one, other in zip((*sticking, n), slid, strict=True)]
+        return [where(free[2] < 0.0, value, 0.0) for value in found]
+
+    def _sliding(self, rest: Sequence[Any], last: Sequence[Any]) -> tuple[Any, Any]:
+        """The direction (2) in which friction pulls, of any length: that of the impulse at the k of the last one."""
+        a, b, d = self.a, self.b, self.d
+        x, y = last
+        square = x * x + y * y
+        pulled = x * (a * x + b * y + rest[0]) + y * (b * x + d * y + rest[1])
+        is_known = square > _TINY
+        k = np.maximum(-pulled, 0.0) / where(is_known, square, 1.0)
+        return (where(is_known, b * rest[1] - (d + k) * rest[0], -rest[0]),
+                where(is_known, b * rest[0] - (a + k) * rest[1], -rest[1]))
 
 
 class _Try(NamedTuple):
@@ -229,15 +282,17 @@ def _eliminated(A: Sequence[Sequence[Any]]) -> Elimination:
     return eliminated_in_order([{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A])
 
 
-def _swept(rows: ContactRows, scales: Array, start: Array, steps: int) -> Array:
-    """One sweep over all contacts and rows, by so many steps towards the root of each contact."""
+def _swept(rows: ContactRows, scales: Array, start: Array, alone: Callable[[int, list[Any], list[Any]], list[Any]]
+           ) -> Array:
+    """One sweep over all contacts and rows: `alone(contact, free, last tangential impulse)` is one as if the others
+    were known."""
     r = list(start)
     m = len(r)
     size = 3 * len(rows.friction)
     for c in range(0, size, 3):
-        others = [j for j in range(m) if not c <= j < c + 3]
+        others = [*range(c + 3, m), *range(c)]  # what has changed last enters a sum last
         free = [rows.free[k] + sum(rows.W[k][j] * r[j] for j in others) for k in range(c, c + 3)]
-        r[c:c + 3] = _alone(rows.W[c:c + 3, c:c + 3], free, rows.friction[c // 3], r[c:c + 2], steps)
+        r[c:c + 3] = alone(c // 3, free, r[c:c + 2])
     for k in range(size, m):
         v = rows.free[k] + sum(rows.W[k][j] * r[j] for j in range(m))
         r[k] = np.minimum(np.maximum(r[k] - scales[k] * v, rows.lower[k - size]), rows.upper[k - size])

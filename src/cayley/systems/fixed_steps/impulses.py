@@ -101,10 +101,11 @@ def _impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record
                                             gained[3 * len(gaps):])
     softness = np.concatenate([soft, np.zeros(len(columns))])
     W = response.W if all(is_zero(x) for x in softness) else response.W + np.diag(softness)
-    free = _where_it_moves(W, response.free - np.concatenate([wanted, of_joints]), len(gaps))
+    wanted = np.concatenate([wanted, of_joints])
+    free = _where_it_moves(W, response.free - wanted, len(gaps))
     problem = ContactRows(W, free, friction, lower, upper)
     found = contact_impulses(problem, start) if sweeps is None else swept_impulses(problem, start, sweeps)
-    after = response.free + response.W @ found.r
+    after = found.v + wanted - softness * found.r
     return _Impulses(found.r, response.after(found.r), found.r @ (response.before + after) / 2,
                      where(found.residual <= found.tolerance, 0.0, found.residual))
 
@@ -131,7 +132,8 @@ def _of_tree(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
     weighted = rows * inverse[:, None]
 
     def after(r: Array) -> Array:
-        return turned + np.stack(solve_lower_transposed(L, inverse * (pushed + rows @ r)))[::-1]
+        gained = np.stack(solve_lower(L, (h * forces + r @ R)[::-1]))
+        return turned + np.stack(solve_lower_transposed(L, inverse * gained))[::-1]
 
     return _Response(R @ v, R @ turned + weighted.T @ pushed, _symmetric(weighted, rows), after)
 
