@@ -56,12 +56,13 @@ from cayley.errors import (
 if TYPE_CHECKING:
     from cayley import control, geometry, learning, machines, planning, simulation, systems
     from cayley.mechanism import Mechanism, catalogue, load
+    from cayley.planning.collision.scene import Scene
     from cayley.systems import System, connect
 
 __version__ = "0.3.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
-    "Mechanism", "ModelError", "Operations", "PlanningError", "SignatureError", "SingularityError", "System",
+    "Mechanism", "ModelError", "Operations", "PlanningError", "Scene", "SignatureError", "SingularityError", "System",
     "TraceError", "UnreachableError", "UnsupportedError", "VersionError", "catalogue", "cone_program", "connect",
     "control", "fixed_point", "geometry", "independent", "jacobian", "kernel", "learning", "load", "machines", "newton",
     "planning", "quadratic_program", "repeat", "scan", "simulation", "systems", "where"]
@@ -81,6 +82,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for
     if name in ("System", "connect"):
         from cayley import systems
         return getattr(systems, name)
+    if name == "Scene":
+        from cayley.planning.collision.scene import Scene
+        return Scene
     if name in ("Mechanism", "catalogue", "load"):
         from cayley import mechanism
         return getattr(mechanism, name)
