@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from typing import Any
 
@@ -89,7 +90,8 @@ def left_over(dog: Any, chosen: argparse.Namespace, key: str) -> str:
     q, qd, target = start(dog, chosen.batch)
     roll = dog.rollout(controller=law(), iterations=None if key.endswith("None") else int(key.split()[1]))
     run = roll(q, qd, target=target, step=STEP, steps=chosen.steps, every=chosen.steps)
-    return "within the tolerance" if run.status == "finished" else run.message
+    left = re.search(r"by (\S+) m/s.* in (\d+ of \d+)", run.message)
+    return f"{left[1]} m/s, in {left[2]} robots" if left else run.message or "within the tolerance"
 
 
 def mujoco(dog: Any, batch: int, steps: int) -> list[Contestant]:

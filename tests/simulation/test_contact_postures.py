@@ -4,6 +4,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import cayley as cy
+from cayley.compiler.solving.contact_impulses import ContactRows, swept_impulses
 from simulation.contact_problems import branched, compiled, hand, humanoid, problems, quadruped
 
 MAKERS = {"quadruped": quadruped, "humanoid": humanoid, "hand": hand, "branched": lambda: branched(2)}
@@ -61,6 +63,23 @@ def test_random_postures_in_float32(name):
     solved = found.residual <= 6.2e-5 * np.abs(free).max(1)
     assert distance(W, free, friction, found.r)[solved].max() < 1e-4
     assert solved.mean() >= SHARES.get(name, 1.0)
+
+
+@pytest.mark.parametrize(("sweeps", "share"), [(5, 0.99), (10, 0.999)])
+def test_few_sweeps_solve_nearly_all_postures_of_a_quadruped_and_say_which(sweeps, share):
+    """From no forces at all. States that are called solved are, to ten times the change that ends the sweeps."""
+    W, free, friction = problems(quadruped(), 2000, 5)
+    m, c = free.shape[1], friction.shape[1]
+
+    @cy.kernel(f"({m},{m}),({m}),({c}),({m})->({m}),()", outputs=("r", "left"))
+    def swept(W, free, friction, start):
+        found = swept_impulses(ContactRows(W, free, friction, np.zeros(0), np.zeros(0)), start, sweeps)
+        return found.r, found.residual - found.tolerance
+
+    found = swept(W, free, friction, np.zeros_like(free))
+    solved = found.left <= 0
+    assert solved.mean() >= share
+    assert distance(*(x[solved] for x in (W, free, friction, found.r))).max() < 1e-3
 
 
 def admm(W, free, friction):

@@ -43,13 +43,13 @@ def front(instant: int = 4) -> Any:
     arm.set(xlim=(-0.52, 0.93), ylim=(-0.2, 0.82))
     show(stand, platform(ride()[instant]))
     stand.set(xlim=(-1.05, 1.05), ylim=(-0.42, 1.06))
-    race(figure.add_axes((0.4, 0.02, 0.5, 0.32)))
+    race(figure.add_axes((0.43, 0.02, 0.47, 0.32)))
     return figure
 
 
 def race(ax: Any) -> None:
     measured = in_a_batch("Panda", "inverse dynamics")
-    times = {name: measured[name] for name in CONTESTANTS if name in measured}
+    times = {name: measured[name] for name in sorted(measured, key=lambda name: measured[name]) if name in CONTESTANTS}
     for place, (name, ns) in enumerate(times.items()):
         color = BLUE if name == "Cayley" else "#a3adb9"
         ax.barh(place, ns, height=0.66, color=color)

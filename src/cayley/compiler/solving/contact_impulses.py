@@ -37,7 +37,7 @@ _TOLERANCE = 1e-11  # of the largest free velocity
 _ROUNDING = 512.0  # units of it that are asked for at least: 6e-5 in float32
 _REFINED = 3  # solves, which take the damping out of derivatives
 _HELD = 1e-7  # of the largest of W: what a direction has that nothing moves
-_STEEPEST = 0.1  # of 1 + mu lever: a contact that friction presses together more than this is jammed
+_LARGE = 20.0  # of a + d: a k at which hardly any friction is left
 _TINY = 1e-30
 
 
@@ -113,30 +113,45 @@ def _with_derivatives(rows: ContactRows, scales: Array, r: Array) -> Array:
 def swept_impulses(rows: ContactRows, start: Array, sweeps: int, tolerance: float = 1e-4) -> Impulses:
     """The impulses of contacts after so many sweeps of Gauss-Seidel at most, which end when the last one changed no
     velocity by more than `tolerance` of the largest free one: less work and memory than `contact_impulses`, as a GPU
-    likes it. A contact that slides takes the direction of its last sliding, and in it the impulse that closes it.
+    likes it. A contact that slides comes nearer to the root of k by two steps of Newton's method in each sweep.
 
     >>> ball = ContactRows(np.eye(3), np.array([0.3, 0.0, -1.0]), np.array([0.2]), np.zeros(0), np.zeros(0))
     >>> swept_impulses(ball, np.zeros(3), 5).r.round(9) + 0.0
     array([-0.2,  0. ,  1. ])
     """
     scales = _scales(rows)
-    contacts = [_Closed.of(rows.W[c:c + 3, c:c + 3], mu) for c, mu in zip(range(0, len(start), 3), rows.friction,
-                                                                       strict=False)]
+    contacts = [_Closed.of(rows.W[3 * c:3 * c + 3, 3 * c:3 * c + 3], mu) for c, mu in enumerate(rows.friction)]
     allowed = np.maximum(tolerance * _largest(rows), _TINY)
 
-    def sweep(r: Array, _: Scalar) -> tuple[Array, Scalar]:
-        after = _swept(rows, scales, r, lambda c, free, last: contacts[c].impulse(free, last))
-        return after, reduce(np.maximum, [abs(x) for x in (after - r) / scales])
+    def sweep(now: _Sweep) -> _Sweep:
+        drags: list[Any] = []
 
-    r, _ = repeat(lambda x: sweep(*x), (start, 2.0 * allowed), sweeps, until=lambda x: x[1] <= allowed)
+        def alone(c: int, free: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+            impulse, drag = contacts[c].impulse(free, now.drags[c])
+            drags.append(drag)
+            return impulse
+
+        r = _swept(rows, scales, now.r, alone)
+        return _Sweep(r, np.array(drags), reduce(np.maximum, [abs(x) for x in (r - now.r) / scales]))
+
+    begun = _Sweep(start, 0.0 * rows.friction, 2.0 * allowed)
+    r = repeat(sweep, begun, sweeps, until=lambda now: now.change <= allowed).r
     r = _with_derivatives(rows, scales, r)
     v = rows.free + rows.W @ r
     return Impulses(r, v, _distance(scales, r, _projected(rows, r - scales * v).value), allowed)
 
 
+class _Sweep(NamedTuple):
+    """The impulses after a sweep, the roots k of contacts, and how much the sweep has changed [m/s]."""
+
+    r: Array
+    drags: Array
+    change: Scalar
+
+
 class _Closed(NamedTuple):
-    """One contact with its normal closed: per tangential impulse its tangents move by [[a, b], [b, d]], and its normal
-    impulse changes by -`lever`. Numbers that all sweeps divide by are here as their reciprocals."""
+    """One contact with its normal closed: per tangential impulse its tangents move by S = [[a, b], [b, d]], and its
+    normal impulse changes by -`lever`. Numbers that all sweeps divide by are here as their reciprocals."""
 
     lever: tuple[Scalar, Scalar]
     a: Scalar
@@ -155,32 +170,50 @@ class _Closed(NamedTuple):
         a, d = (where(x > _HELD * largest, x, largest) for x in (a, d))
         return _Closed((p, q), a, b, d, 1.0 / (a * d - b * b), per_normal, friction)
 
-    def impulse(self, free: Sequence[Any], last: Sequence[Any]) -> list[Any]:
-        """The impulse (3) of this contact, which moves with `free` (3) without it."""
-        (p, q), a, b, d, mu = self.lever, self.a, self.b, self.d, self.friction
+    def impulse(self, free: Sequence[Any], drag: Scalar) -> tuple[list[Any], Scalar]:
+        """The impulse (3) of this contact, which moves with `free` (3) without it, and the k for the next sweep."""
         push = -free[2] * self.per_normal
-        rest = free[0] - p * free[2], free[1] - q * free[2]
-        sticking = ((b * rest[1] - d * rest[0]) * self.per_area, (b * rest[0] - a * rest[1]) * self.per_area)
-        n = push - p * sticking[0] - q * sticking[1]
-        sticks = (n > 0.0) & (sticking[0] * sticking[0] + sticking[1] * sticking[1] <= mu * mu * n * n)
-        u, w = self._sliding(rest, last)
-        length = np.sqrt(u * u + w * w + _TINY)
-        closing = length + mu * (p * u + q * w)
-        share = push / where(closing > _STEEPEST * length, closing, length)
-        slid = mu * share * u, mu * share * w, share * length
-        found = [where(sticks, one, other) for one, other in zip((*sticking, n), slid, strict=True)]
-        return [where(free[2] < 0.0, value, 0.0) for value in found]
+        rest = free[0] - self.lever[0] * free[2], free[1] - self.lever[1] * free[2]
+        stuck = self._at(0.0, rest, push, self.per_area)
+        drag = self._nearer(drag, self._at(drag, rest, push))
+        slid = self._at(drag, rest, push)
+        n = np.maximum(slid.n, 0.0)
+        share = np.minimum(1.0, self.friction * n / slid.size)
+        lost = n <= 0.0  # k is too small
+        sliding = (where(lost, 0.0, share * slid.x), where(lost, 0.0, share * slid.y), where(lost, push, n))
+        touches, sticks = free[2] < 0.0, (stuck.n > 0.0) & (stuck.square <= (self.friction * stuck.n) ** 2)
+        found = [where(touches, where(sticks, one, other), 0.0)
+                 for one, other in zip((stuck.x, stuck.y, stuck.n), sliding, strict=True)]
+        return found, where(touches & ~sticks, self._nearer(drag, slid), 0.0)
 
-    def _sliding(self, rest: Sequence[Any], last: Sequence[Any]) -> tuple[Any, Any]:
-        """The direction (2) in which friction pulls, of any length: that of the impulse at the k of the last one."""
-        a, b, d = self.a, self.b, self.d
-        x, y = last
-        square = x * x + y * y
-        pulled = x * (a * x + b * y + rest[0]) + y * (b * x + d * y + rest[1])
-        is_known = square > _TINY
-        k = np.maximum(-pulled, 0.0) / where(is_known, square, 1.0)
-        return (where(is_known, b * rest[1] - (d + k) * rest[0], -rest[0]),
-                where(is_known, b * rest[0] - (a + k) * rest[1], -rest[1]))
+    def _at(self, k: Scalar, rest: Sequence[Any], push: Scalar, per_area: Scalar | None = None) -> _Pull:
+        (p, q), a, b, d = self.lever, self.a + k, self.b, self.d + k
+        per_area = 1.0 / (a * d - b * b) if per_area is None else per_area
+        x, y = (b * rest[1] - d * rest[0]) * per_area, (b * rest[0] - a * rest[1]) * per_area
+        return _Pull(x, y, push - p * x - q * y, x * x + y * y + _TINY, per_area)
+
+    def _nearer(self, k: Scalar, at: _Pull) -> Scalar:
+        """The root of mu r_n = |r_t| by a step of Newton's method on mu r_n / |r_t| = 1, or a larger k if there is none
+        on this side of it."""
+        (p, q), a, b, d = self.lever, self.a + k, self.b, self.d + k
+        dx, dy = (b * at.y - d * at.x) * at.per_area, (b * at.x - a * at.y) * at.per_area
+        slope = self.friction * (-(p * dx + q * dy) * at.square - at.n * (at.x * dx + at.y * dy))
+        step = (at.size - self.friction * at.n) * at.square / where(slope > 0.0, slope, 1.0)
+        return where(slope > 0.0, where(step > -k, k + step, 0.5 * k), 2.0 * k + _LARGE * (self.a + self.d))
+
+
+class _Pull(NamedTuple):
+    """The impulse of a closed contact at some k, the square of its tangential length, and 1 / det(S + k)."""
+
+    x: Scalar
+    y: Scalar
+    n: Scalar
+    square: Scalar
+    per_area: Scalar
+
+    @property
+    def size(self) -> Scalar:
+        return np.sqrt(self.square)
 
 
 class _Try(NamedTuple):
