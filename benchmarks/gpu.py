@@ -27,6 +27,7 @@ import cayley as cy
 from arm import ARM, arm_torques, inverse_dynamics, random_states
 from cayley.compiler.backends import gpu_code
 from cayley.compiler.cuda import cuda_functions, cuda_rows
+from cayley.geometry.convex_shapes import Box
 from robots import PANDA_TARGET, panda_loop, panda_starts, robot
 from robots import random_states as robot_states
 
@@ -54,8 +55,8 @@ def main() -> None:
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
              "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(","), chosen.methods),
-             "contacts": contacts, "control": closed_loops, "whole_body": hands_within_limits, "arrays": arrays,
-             "start": start_up, "peers": mujoco_warp_steps}
+             "contacts": contacts, "humanoid": humanoid, "control": closed_loops,
+             "whole_body": hands_within_limits, "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
 
@@ -63,7 +64,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="",
-                        help="functions,kernels,rollouts,contacts,control,whole_body,arrays,start,peers")
+                        help="functions,kernels,rollouts,contacts,humanoid,control,whole_body,arrays,start,peers")
     parser.add_argument("--robots", default="panda,anymal,talos_reduced,talos")
     parser.add_argument("--methods", default="", help="of rollouts; all if none are named")
     parser.add_argument("--division", choices=("own", "cuda"), default="own")
@@ -252,6 +253,52 @@ def contacts() -> None:
             rate = lanes * steps / seconds(cupy, call, 3) / 1e9
             print(f"| {sweeps or 'to rounding'} | {spread} rad | {np.dtype(dtype).name} | {rate:.3g} | {unsolved:.1e} "
                   "|", flush=True)
+    print()
+
+
+def humanoid() -> None:
+    """Talos of 32 joints on the corners of its soles, with springs and dampers towards targets near a stance."""
+    import cupy
+
+    bare = robot("talos_reduced")
+    man = bare.with_contacts(shapes={f"{side}_sole_link": Box((0.21, 0.13, 0.02)) for side in ("left", "right")},
+                             friction=0.7)
+    bent = {"3": -0.4, "4": 0.8, "5": -0.4}
+    legs = {name: name.split("_")[2] for name in bare.joint_names if name.startswith("leg")}
+    joints = [joint.name for joint in bare.tree.joints if joint.motion.nq == 1]
+    pose = np.array([bent.get(legs.get(name, ""), 0.0) for name in joints])
+    q = bare.neutral.copy()
+    q[7:] = pose
+    q[2] = 0.01 - man.pose(q, "left_sole_link")[2, 3]
+    inertia = np.diag(bare.inertia_matrix(q))[6:].copy()
+    is_ankle = np.array([legs.get(name) in ("5", "6") for name in joints])
+    is_leg = np.array([name in legs for name in joints])
+    stiffness = np.where(is_ankle, 700.0, np.where(is_leg, 2000.0, 625.0 * inertia))
+    damping = np.where(is_ankle, 3.0, np.where(is_leg, 40.0, 50.0 * inertia))
+
+    @cy.kernel(f"({bare.nq}),({bare.nv}),({len(pose)})->({bare.nv})", inputs=("q", "qd", "target"))
+    def springs(q: np.ndarray, qd: np.ndarray, target: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.zeros(6), stiffness * (target - q[7:]) - damping * qd[6:]])
+
+    print("| Talos, 8 points | precision | billion steps/s | unsolved in a step | height | made in |")
+    print("| --- " * 6 + "|")
+    lanes, steps = 1 << 17, 50
+    target = pose + 0.02 * np.random.default_rng(0).normal(size=(lanes, len(pose)))
+    for sweeps, dtype in ((20, np.float32), (20, np.float64)):
+        there = man.rollout(controller=springs, iterations=sweeps).on("cuda")
+        start = [cupy.asarray(a.astype(dtype)) for a in (np.tile(q, (lanes, 1)), np.zeros((lanes, bare.nv)))]
+        own, began = cupy.asarray(target.astype(dtype)), time.perf_counter()
+        there(*start, target=own, step=STEP, steps=1, every=1)
+        made = time.perf_counter() - began
+        end = there(*start, target=own, step=STEP, steps=400, every=400).points[:, -1]
+        first, second = bare.nq, bare.nq + bare.nv
+        call = partial(there, end[:, :first].copy(), end[:, first:second].copy(), target=own, step=STEP, steps=steps,
+                       contact_forces=end[:, second:second + 24].reshape(lanes, 8, 3).copy(), every=steps)
+        found = call().points[:, -1]
+        rate = lanes * steps / seconds(cupy, call, 2) / 1e9
+        unsolved = float((found[:, -1] > 0).mean())
+        print(f"| {sweeps} sweeps at most | {np.dtype(dtype).name} | {rate:.3g} | {unsolved:.1e} | "
+              f"{float(found[:, 2].mean()):.3f} m | {made:.1f} s |", flush=True)
     print()
 
 
