@@ -51,6 +51,23 @@ def inverse(folder):
     arm.inverse_kinematics(targets, "tool")
 
 
+def in_closed_form(folder):
+    arm = cy.load("ur5")
+    arm.all_inverse_kinematics(arm.pose(arm.random_configuration(5000, seed=0), "tool"), "tool")
+
+
+def closed(folder):
+    cy.load("stewart").random_configuration(3000, seed=0)
+
+
+def payloads(folder):
+    cy.load("planar2r").pictures.payload_map("tool", effort=[40.0, 15.0], samples=2000)
+
+
+def equations(folder):
+    cy.load("panda").equations()
+
+
 def pictures(folder):
     arm = cy.load("planar2r")
     arm.animate(([0.0, 0.3], [[0.0, 0.0], [0.3, 0.5]]), folder / "move.gif")
@@ -76,7 +93,9 @@ def simulation(folder):
 
 
 @pytest.mark.parametrize(("call", "title"), [
-    (inverse, "inverse kinematics"), (pictures, "planar2r, pictures"), (methods, "methods"),
+    (inverse, "inverse kinematics"), (in_closed_form, "inverse kinematics in closed form"),
+    (closed, "closed configurations of stewart"), (payloads, "reach of planar2r"), (equations, "equations of panda"),
+    (pictures, "planar2r, pictures"), (methods, "methods"),
     (meshes, "reading shapes"), (workspace, "workspace of three_rrr"), (simulation, "planar2r")])
 def test_it_shows_how_far_it_is(call, title, tmp_path):
     call(tmp_path)

@@ -40,6 +40,7 @@ from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import ties
 from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
+from cayley.progress import PatientBar
 from cayley.showing import Pictured
 from cayley.tabulated import Tabulated, plain
 
@@ -274,15 +275,18 @@ class ReachSearch(NamedTuple):
         if not len(free):
             return sign * best
         low, high = ranges(self.tree, searched, self.limits)
-        for start in q[np.argsort(sign * distance)[:_BEST]]:
-            def squared(x: Array, start: Array = start) -> float:
-                trial = start.copy()
-                trial[free] = x
-                return float(sign * np.sum((self.place(with_mimic_joints(self.tree, trial)) - self.center) ** 2))
+        starts = q[np.argsort(sign * distance)[:_BEST]]
+        with PatientBar(f"reach of {self.tree.name}", len(starts)) as bar:
+            for number, start in enumerate(starts, 1):
+                def squared(x: Array, start: Array = start) -> float:
+                    trial = start.copy()
+                    trial[free] = x
+                    return float(sign * np.sum((self.place(with_mimic_joints(self.tree, trial)) - self.center) ** 2))
 
-            solved = minimize(squared, start[free], method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10},
-                              bounds=list(zip(low[free], high[free], strict=True)))
-            best = min(best, sign * float(np.sqrt(abs(solved.fun))))
+                solved = minimize(squared, start[free], method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10},
+                                  bounds=list(zip(low[free], high[free], strict=True)))
+                best = min(best, sign * float(np.sqrt(abs(solved.fun))))
+                bar.reached(number)
         return sign * best
 
 

@@ -36,6 +36,7 @@ from cayley.dynamics.rigid_links.planar_rotations import PlanarRotation
 from cayley.extras import optional_imports
 from cayley.model.joint_kinds import JointKind
 from cayley.model.tree import Tree
+from cayley.progress import PatientBar
 
 with optional_imports():
     import sympy
@@ -73,13 +74,17 @@ def named_recursion(tree: Tree, links: Links, *, with_letters: bool) -> Equation
     names = _Names()
     q, qd, qdd = _states(tree)
     moved = _named_links(symbolic_links(links, _Letters(symbols)) if with_letters else minimal_links(tree), q, names)
-    composite = _composite(moved, q, names)
-    M = _mass_matrix(moved, q, composite, names)
-    for place, rotor in enumerate(_rotors(tree, parameters, symbols)):
-        M[place][place] = M[place][place] + rotor
-    G = _gravity(moved, q, composite, names)
-    V = _forces(replace(moved, gravity=np.zeros(3)), q, qd, np.zeros(tree.nv), names)
-    C, more = coriolis_lines(tree, links, symbols)
+    with PatientBar(f"equations of {tree.name}", len("MGVC")) as bar:
+        composite = _composite(moved, q, names)
+        M = _mass_matrix(moved, q, composite, names)
+        for place, rotor in enumerate(_rotors(tree, parameters, symbols)):
+            M[place][place] = M[place][place] + rotor
+        bar.reached(1)
+        G = _gravity(moved, q, composite, names)
+        bar.reached(2)
+        V = _forces(replace(moved, gravity=np.zeros(3)), q, qd, np.zeros(tree.nv), names)
+        bar.reached(3)
+        C, more = coriolis_lines(tree, links, symbols)
     written = {"M": [names.shown(entry) for row in M for entry in row], "C": C, "V": [names.shown(x) for x in V],
                "G": [names.shown(x) for x in G], "F": passive(tree, parameters, symbols, q, qd)}
     groups = names.groups()

@@ -29,6 +29,7 @@ from cayley.kinematics.loops.closing_search import closed_nearby, closed_within_
 from cayley.model.configurations import check_configuration, random_configuration, with_mimic_joints
 from cayley.model.named_configurations import near_zero
 from cayley.model.tree import Tree
+from cayley.progress import PatientBar
 from cayley.showing import brief
 
 _TOUCHING = 1e-9  # [rad, m]: beyond a limit by less is at it
@@ -242,6 +243,7 @@ def _plain(values: Array) -> Scalar:
 _ROUNDS = 50
 _FAR_AND_WIDE = 5  # rounds before guesses are drawn near
 _LEAST = 64  # guesses of a round: more are as cheap
+_PIECE = 1000  # guesses between two looks at the clock
 
 
 def random_closed_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
@@ -260,15 +262,18 @@ def random_closed_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
         return wanted
     count = int(np.prod(wanted.shape[:-1]))
     found = np.zeros((0, tree.nq))
-    for k in range(_ROUNDS):
-        if len(found) >= count:
-            return found[:count].reshape(wanted.shape)
-        guesses = random_configuration(free, max(2 * (count - len(found)), _LEAST), seed=random)
-        if k >= _FAR_AND_WIDE:
-            guesses = _drawn_near(tree, guesses, random)
-        nearby = closed_nearby(tree, Inputs.of(tree, ()), guesses, np.zeros(len(guesses)))
-        good = nearby.closed & is_within_limits(tree, nearby.q)
-        found = np.concatenate([found, nearby.q[good]])
+    with PatientBar(f"closed configurations of {tree.name}", count) as bar:
+        for k in range(_ROUNDS):
+            if len(found) >= count:
+                return found[:count].reshape(wanted.shape)
+            guesses = random_configuration(free, max(2 * (count - len(found)), _LEAST), seed=random)
+            if k >= _FAR_AND_WIDE:
+                guesses = _drawn_near(tree, guesses, random)
+            for piece in np.split(guesses, range(_PIECE, len(guesses), _PIECE)):
+                nearby = closed_nearby(tree, Inputs.of(tree, ()), piece, np.zeros(len(piece)))
+                good = nearby.closed & is_within_limits(tree, nearby.q)
+                found = np.concatenate([found, nearby.q[good]])
+                bar.reached(min(len(found), count))
     raise UnreachableError(
         f"of {tree.name} {len(found)} closed configurations within its limits were found, and {count} were asked for: "
         "`close(q, limits=True)` looks for one near a guess")

@@ -37,6 +37,7 @@ from cayley.kinematics.inverse.analytic.candidates import (
     wrap,
 )
 from cayley.model.denavit_hartenberg.table import DHTable, dh_frames, dh_tool_pose
+from cayley.progress import PatientBar
 from cayley.showing import brief
 
 CLOSED = 1e-12  # residual of a solution, times the size of the arm where that is more than one metre
@@ -297,6 +298,7 @@ MOST = 8  # solutions of any of the families
 _FAR = 1e-3  # a residual above this is no solution, times the size of the arm where that is more than one metre
 _REGULAR = 1e-8  # pivots of J^T J, with lengths measured in the size of the arm: smaller ones are solved one by one
 _SPECIAL = 100.0  # times the distance at which special poses begin
+_PIECE = 4096  # poses between two looks at the clock
 _CLOSING_STEPS = 2
 
 
@@ -338,19 +340,24 @@ class ManyPoses:
         q = np.full((count, MOST, n), np.nan)
         residuals = np.full((count, MOST), np.nan)
         branches = np.full((count, MOST), "", dtype=object)
-        doubtful = np.arange(count)
-        if self._names is not None and count:
-            doubtful = self._regular(targets, q, residuals, branches)
-        alone = {int(i): self._family.solutions(self._arm, targets[i], reference(int(i))) for i in doubtful}
-        for i, found in alone.items():
-            places = slice(0, len(found.solutions))
-            q[i, places] = found.solutions
-            residuals[i, places] = found.residuals
-            branches[i, places] = [", ".join(branch) for branch in found.branches]
+        alone: dict[int, AnalyticResult] = {}
+        with PatientBar("inverse kinematics in closed form", count) as bar:
+            for first in range(0, count, _PIECE):
+                piece = slice(first, min(first + _PIECE, count))
+                for i in (first + self._regular(targets[piece], q[piece], residuals[piece], branches[piece])).tolist():
+                    alone[i] = found = self._family.solutions(self._arm, targets[i], reference(i))
+                    places = slice(0, len(found.solutions))
+                    q[i, places] = found.solutions
+                    residuals[i, places] = found.residuals
+                    branches[i, places] = [", ".join(branch) for branch in found.branches]
+                    bar.reached(i)
+                bar.reached(piece.stop)
         return VerifiedSolutions(q, residuals, branches, alone)
 
     def _regular(self, targets: Array, q: Array, residuals: Array, branches: Array) -> Array:
         """Fill in what is found by the kernels; the numbers of the poses for which that will not do."""
+        if self._names is None:
+            return np.arange(len(targets))
         found = self._candidates(targets)
         closed_q, off, margin = self._closing(found.q, targets[:, None])
         closed = off <= closing_bound(self._arm, targets)[:, None]
@@ -364,7 +371,7 @@ class ManyPoses:
             closed_q = np.where(arm.turns, wrap(closed_q), closed_q)
         q[:, :m] = np.where(kept[..., None], np.take_along_axis(closed_q, order[..., None], 1), np.nan)
         residuals[:, :m] = np.where(kept, np.take_along_axis(off, order, 1), np.nan)
-        names = self._names[np.take_along_axis(codes, order, 1)]  # type: ignore[index]
+        names = self._names[np.take_along_axis(codes, order, 1)]
         branches[:, :m] = np.where(kept, _numbered(names, kept), "")
         return np.flatnonzero(doubt)
 
