@@ -27,6 +27,8 @@ LONGEST_FUNCTION = 8000
 LONGEST_PART = 500
 """Operations of each function of a longer one: what takes a compiler's back end least time and loses none in the run.
 """
+LONGEST_TURN = 2000
+"""Operations up to which a turn of a loop is one function: of a longer one LLVM would spill most values."""
 _UNSORTED = ' "tune-cpu"="generic"'
 """The models of some processors make LLVM sort instructions once more at the end, which takes long and gains nothing.
 """
@@ -53,7 +55,8 @@ class Core:
         self.fused = fused
         self.is_strict = program.is_strict
         order = schedule(program)
-        length = LONGEST_FUNCTION if len(order) <= LONGEST_FUNCTION else LONGEST_PART
+        longest = LONGEST_TURN if is_dense else LONGEST_FUNCTION
+        length = longest if len(order) <= longest else LONGEST_PART
         early = {node.index for node in ancestors(program.outputs[-1].nodes)} if has_first else set()
         pieces = [[n for n in order if n.index in early], [n for n in order if n.index not in early]]
         cut = [[piece[k:k + length] for k in range(0, len(piece), length)] for piece in pieces]

@@ -12,7 +12,7 @@ Sources: Goldfarb & Idnani, Math. Programming 27, 1983; Beaton, The use of speci
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from cayley.compiler.solving.linear import chosen, is_zero
 from cayley.compiler.solving.loops import repeat
 from cayley.compiler.solving.program_data import INFINITE
 from cayley.compiler.solving.quasidefinite import is_large
-from cayley.compiler.tracing.symbols import symbols
+from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
 
 MOST_ROWS = 48
@@ -33,14 +33,16 @@ _LEAST = 1e-30
 
 class Tableau(NamedTuple):
     """The state of the loop: the lower triangle of the swept matrix; its column that is taken; u; 1 or -1 for rows held
-    at the upper or lower bound, 0 for free ones; the row of the column; the row that is to be held, its signed distance
-    from its bound and its multiplier; and whether the loop has ended (1) or found a proof (2)."""
+    at the upper or lower bound, 0 for free ones; the row of the column; 1 at that row, 0 elsewhere; the row that is to
+    be held, its signed distance from its bound and its multiplier; and whether the loop has ended (1) or found a
+    proof (2)."""
 
     swept: Array
     column: Array
     u: Array
     held: Array
     row: Scalar
+    mark: Array
     entering: Scalar
     beyond: Scalar
     multiplier: Scalar
@@ -76,14 +78,16 @@ def by_active_sets(program: ConeProgram, has_ended: Scalar) -> Guess:
     swept = symbols([size[i] * size[k] * h for h, i, k in zip(H, *_triangle(len(rows)), strict=True)])
     v = size * symbols([program.G[row] @ first.x for row in rows])
     free = symbols(np.zeros(len(rows)))
-    row, beyond, is_left = _most_violated(program, v, free, low, high)
-    column = _swept(swept, free, free, _marks(row, len(rows)))[1]
-    start = Tableau(swept, column, v, free, row, row, beyond, 0.0, np.maximum(has_ended, is_left))
+    over = _violations(v, free, low, high)
+    most, row = _largest([abs(e) for e in over])
+    mark = _marks(row, len(rows))
+    start = Tableau(swept, _swept(swept, free, free, free, mark)[1], v, free, row, mark, row, _at(mark, over), 0.0,
+                    np.maximum(has_ended, chosen(most > _VIOLATED * program.regular, 0.0, 1.0)))
     end = repeat(lambda now: _turned(program, now, low, high), start, 3 * len(rows) + 10,
                  until=lambda now: now.ended != 0.0)
     proves = end.ended == 2.0
-    z = symbols([s * chosen(h != 0.0, u, chosen(proves & (end.entering == float(k)), end.multiplier, 0.0))
-                 for k, (s, u, h) in enumerate(zip(size, end.u, end.held, strict=True))])
+    is_held = end.held * end.held
+    z = size * where(proves, chosen(end.beyond > 0.0, 1.0, -1.0) * (end.mark - is_held * end.column), is_held * end.u)
     x, y = (symbols([chosen(proves, 0.0, e) for e in own]) - sum(m * part for m, part in zip(z, parts, strict=True))
             for own, parts in ((first.x, [found.x for found in each]), (first.y, [found.y for found in each])))
     return Guess(x, y, symbols([np.maximum(factor * z[places[row]], 0.0) for factor, row
@@ -114,36 +118,35 @@ def _bounds(program: ConeProgram, places: Mapping[int, int], size: Array) -> tup
 
 
 def _turned(program: ConeProgram, now: Tableau, low: Sequence[Any], high: Sequence[Any]) -> Tableau:
-    """The tableau after one turn."""
-    column, mark = now.column, _marks(now.row, len(now.u))
-    is_row = [each != 0.0 for each in mark]
-    pivot, side = column @ mark, now.held @ mark
+    """The tableau after one turn. What concerns every row is arithmetic: truth values would take most of the time."""
+    column, mark, flat = now.column, now.mark, _FLAT * program.regular
+    pivot, side = _at(mark, column), _at(mark, now.held)
     leaves = side != 0.0
     sign = chosen(now.beyond > 0.0, 1.0, -1.0)
-    flat = _FLAT * program.regular
-    rate, blocking = _largest([chosen((h != 0.0) & (abs(c) > flat), sign * c / u, 0.0)
-                               for h, c, u in zip(now.held, column, now.u, strict=True)])
+    rate, blocking = _largest([chosen(c > flat, c / abs(u), 0.0)
+                               for c, u in zip(sign * now.held * column, now.u, strict=True)])
     full = pivot / abs(now.beyond)
     is_flat = pivot <= flat
     blocked = ~leaves & (rate > 0.0) & (is_flat | (rate > full))
     proves = ~leaves & ~blocked & is_flat
     enters = ~(leaves | blocked | proves)
     changes = enters | leaves
-    step = chosen(leaves, 0.0, chosen(proves, sign, sign / chosen(blocked, rate, full)))
-    multiplier = chosen(proves, sign, now.multiplier + step)
-    bound = chosen(side > 0.0, symbols(high) @ mark, symbols(low) @ mark)
-    own, own_side = chosen(enters, multiplier, bound), chosen(leaves, 0.0, sign)
-    u = symbols([chosen(proves, -sign * c, chosen(mine & changes, own, e - step * c))
-                 for mine, e, c in zip(is_row, now.u, column, strict=True)])
-    held = symbols([chosen(mine & changes, own_side, h) for mine, h in zip(is_row, now.held, strict=True)])
-    most, beyond, left = _most_violated(program, u, held, low, high)
-    row = chosen(blocked, blocking, chosen(leaves, now.entering, most))
+    step = chosen(leaves | proves, 0.0, sign / chosen(blocked, rate, full))
+    multiplier = now.multiplier + step
+    own = chosen(leaves, chosen(side > 0.0, _at(mark, high), _at(mark, low)), multiplier)
+    u = now.u - step * column + chosen(changes, own - (_at(mark, now.u) - step * pivot), 0.0) * mark
+    held = now.held + chosen(enters, sign, chosen(leaves, -side, 0.0)) * mark
+    over = _violations(u, held, low, high)
+    most, violated = _largest([abs(e) for e in over])
+    row = chosen(blocked, blocking, chosen(leaves, now.entering, chosen(proves, now.row, violated)))
     w = column - chosen(leaves, -1.0, 1.0) * mark
-    swept, following = _swept(now.swept, w, chosen(changes, 1.0 / pivot, 0.0) * w, _marks(row, len(u)),
-                              [(mine & changes, -1.0 / pivot) for mine in is_row])
-    return Tableau(swept, following, u, held, row, chosen(enters, most, now.entering),
-                   chosen(enters, beyond, now.beyond - step * pivot), chosen(enters, 0.0, multiplier),
-                   chosen(proves, 2.0, chosen(enters, left, 0.0)))
+    following = _marks(row, len(u))
+    swept, picked = _swept(now.swept, w, chosen(changes, 1.0 / pivot, 0.0) * w,
+                           chosen(enters, -2.0, chosen(leaves, 2.0, 0.0)) * mark, following)
+    return Tableau(swept, picked, u, held, row, following, chosen(enters, row, now.entering),
+                   chosen(enters, _at(following, over), now.beyond - step * pivot),
+                   chosen(enters, 0.0, multiplier),
+                   chosen(proves, 2.0, chosen(enters & (most <= _VIOLATED * program.regular), 1.0, 0.0)))
 
 
 def _marks(row: Scalar, count: int) -> Array:
@@ -151,40 +154,46 @@ def _marks(row: Scalar, count: int) -> Array:
     return symbols([chosen(row == float(k), 1.0, 0.0) for k in range(count)])
 
 
-def _swept(triangle: Array, w: Array, ratio: Array, mark: Array,
-           diagonal: Sequence[tuple[Scalar, Scalar]] = ()) -> tuple[Array, Array]:
-    """The triangle less w ratio', with some entries of the diagonal, and its marked column: each entry is read once."""
-    made: list[Any] = []
-    column: list[Any] = [0.0] * len(w)
-    for entry, i, k in zip(triangle, *_triangle(len(w)), strict=True):
-        new = entry - w[i] * ratio[k]
-        if i == k and diagonal:
-            new = chosen(diagonal[i][0], diagonal[i][1], new)
-        made.append(new)
-        column[i] = column[i] + new * mark[k]
-        if i != k:
-            column[k] = column[k] + new * mark[i]
-    return symbols(made), symbols(column)
+def _swept(triangle: Array, w: Array, ratio: Array, diagonal: Array, mark: Array) -> tuple[Array, Array]:
+    """The triangle less w ratio' and with something on its diagonal, and its marked column. That is read from the
+    triangle as it was, so that its sums need not wait and stay in registers."""
+    n = len(w)
+    whole = np.empty((n, n), dtype=object)
+    for entry, i, k in zip(triangle, *_triangle(n), strict=True):
+        whole[i, k] = whole[k, i] = entry
+    far, more = _at(mark, ratio), _at(mark, diagonal)
+    return (symbols([whole[i, k] - w[i] * ratio[k] + (diagonal[i] if i == k else 0.0)
+                     for i, k in zip(*_triangle(n), strict=True)]),
+            symbols([_at(mark, row) for row in whole]) - far * w + more * mark)
 
 
-def _most_violated(program: ConeProgram, u: Array, held: Array, low: Sequence[Any],
-                   high: Sequence[Any]) -> tuple[Scalar, Scalar, Scalar]:
-    """The free row that is violated most, its signed distance from the bound, and 1 if no row is violated."""
-    over = [e - b for e, b in zip(u, high, strict=True)]
-    under = [a - e for e, a in zip(u, low, strict=True)]
-    scores = [chosen(h != 0.0, 0.0, np.maximum(p, n)) for p, n, h in zip(over, under, held, strict=True)]
-    most, row, beyond = _largest(scores, [chosen(p > n, p, -n) for p, n in zip(over, under, strict=True)])
-    return row, beyond, chosen(most > _VIOLATED * program.regular, 0.0, 1.0)
+def _at(mark: Array, values: Array | Sequence[Any]) -> Scalar:
+    """The value that is marked, in four sums, none of which waits long."""
+    return sum(symbols(values[k::4]) @ mark[k::4] for k in range(min(4, len(mark))))
 
 
-def _largest(values: Sequence[Any], *others: Sequence[Any]) -> tuple[Any, ...]:
-    """The largest of some numbers, its place, and the numbers of others at that place."""
-    rows = [(value, float(k), *rest) for k, (value, *rest) in enumerate(zip(values, *others, strict=True))]
-    while len(rows) > 1:
-        rows = [_larger(*rows[k:k + 2]) if k + 1 < len(rows) else rows[k] for k in range(0, len(rows), 2)]
-    return rows[0]
+def _violations(u: Array, held: Array, low: Sequence[Any], high: Sequence[Any]) -> Array:
+    """The signed distances of free rows from their bounds, 0 where these are kept."""
+    return symbols([(1.0 - h * h) * (_larger(e - b, 0.0) + _smaller(e - a, 0.0))
+                    for e, h, a, b in zip(u, held, low, high, strict=True)])
 
 
-def _larger(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
-    is_first = one[0] >= other[0]
-    return tuple(chosen(is_first, a, b) for a, b in zip(one, other, strict=True))
+def _largest(values: Sequence[Any]) -> tuple[Scalar, Scalar]:
+    """The largest of some numbers and its place, the first of equal ones."""
+    most = _by_halves(_larger, values)
+    places = [chosen(value == most, float(k), float(len(values))) for k, value in enumerate(values)]
+    return most, _by_halves(_smaller, places)
+
+
+def _by_halves(choice: Callable[[Scalar, Scalar], Scalar], values: Sequence[Any]) -> Scalar:
+    half = len(values) // 2
+    return choice(_by_halves(choice, values[:half]), _by_halves(choice, values[half:])) if half else values[0]
+
+
+def _larger(one: Scalar, other: Scalar) -> Scalar:
+    """One instruction, where np.maximum also looks for NaN."""
+    return chosen(one > other, one, other)
+
+
+def _smaller(one: Scalar, other: Scalar) -> Scalar:
+    return chosen(one < other, one, other)
