@@ -217,17 +217,123 @@ def test_a_law_that_is_a_system_pushes_a_foot_onto_the_ground():
     assert run["contact_forces"][-1, 0, 2] == pytest.approx(1.5 * G + 20.0 * (1 - np.exp(-1.0)), rel=1e-9)
 
 
-def test_friction_of_contacts_is_a_parameter_and_overlaps_and_compliance_are_refused():
+def test_friction_of_contacts_is_a_parameter():
     slope = np.deg2rad(20.0)
     sliding = block(0.5, slope)
     run = sliding.system().simulate({"q": at(0.1, sliding), "qd": np.zeros(6)}, until=0.5, inputs={"tau": np.zeros(6)},
                                     parameters={"contact_friction": np.full(4, 0.2)})
     assert run.qd[-1, 0] == pytest.approx(G * (np.sin(slope) - 0.2 * np.cos(slope)) * 0.5, rel=1e-9)
-    with pytest.raises(cy.errors.GeometryError, match="body on ground 1 overlaps"):
-        sliding.simulate(at(0.09, sliding), np.zeros(6), until=0.1)
-    soft = ball(compliance=1e-4)
-    with pytest.raises(cy.errors.UnsupportedError, match=r"body on ground.*compliant.*rollout"):
-        soft.simulate(at(0.1, soft), np.zeros(6), until=0.1)
+
+
+def test_a_start_that_overlaps_is_taken_apart_or_refused_by_name():
+    stuck = block(0.5, np.deg2rad(20.0))
+    with pytest.warns(cy.errors.ModelWarning, match=r"body on ground 1 overlaps by 0.004 m.*separated"):
+        run = stuck.simulate(at(0.096, stuck), np.zeros(6), until=0.1)
+    assert run.finished and np.abs(run.q - at(0.1, stuck)).max() < 1e-9
+    with pytest.raises(cy.errors.GeometryError, match=r"body on ground 1 overlaps by 0.02 m.*separated"):
+        stuck.simulate(at(0.08, stuck), np.zeros(6), until=0.1)
+    with pytest.warns(cy.errors.ModelWarning, match=r"state 1 of the batch.*body on ground 1 overlaps by 0.02 m"):
+        stuck.rollout()([at(0.1, stuck), at(0.08, stuck)], np.zeros(6), step=1e-3, steps=2)
+
+
+def test_separated_moves_free_bodies_and_keeps_loops_closed():
+    box = block(0.5, 0.0)
+    high, low, tilted = at(0.2, box), at(0.07, box), at(0.09, box)
+    tilted[3:] = np.cos(0.1), np.sin(0.1), 0.0, 0.0
+    found = cy.simulation.separated(box.tree, [high, low, tilted])
+    assert np.abs(found[:2] - [high, at(0.1, box)]).max() < 1e-9
+    gaps = cy.kinematics.contact_points_kernel(box.tree)(found[2]).gap
+    assert abs(gaps.min()) < 1e-9 and np.abs(found[2] - tilted).max() < 0.1
+    dog = cy.load("anymal_c", floating_base=True)
+    dog = dog.with_contacts(points={foot: 0.03 for foot in ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")})
+    lifted = cy.simulation.separated(dog.tree, dog.neutral)
+    assert np.abs((lifted - dog.neutral)[[*range(2), *range(3, 19)]]).max() < 1e-6  # the base alone
+    assert abs(cy.kinematics.contact_points(dog.tree, lifted).gap.min()) < 1e-9
+    ground = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0.0], [0, -1, 0, 0], [0, 0, 0, 1]])
+    linkage = cy.load("four_bar")
+    turned = linkage.simulate(linkage.neutral, np.zeros(3), tau=[2.0, 0.0, 0.0], until=0.7).q[-1]
+    for q, moves in ((turned, True), (linkage.neutral, False)):  # its tool moves along the ground
+        ground[1, 3] = linkage.pose(q, "tool")[1, 3] - 0.02 + 0.005  # 5 mm deep
+        touching = linkage.with_contacts(ground, points={"tool": 0.02})
+        if moves:
+            apart = cy.simulation.separated(touching.tree, q)
+            assert abs(cy.kinematics.contact_points(touching.tree, apart).gap[0]) < 1e-9
+            assert np.abs(linkage.loops.residual(apart)).max() < 1e-9 and np.abs(apart - q).max() < 0.2
+        else:
+            with pytest.raises(cy.errors.GeometryError, match=r"tool on ground.*exclude"):
+                cy.simulation.separated(touching.tree, q)
+
+
+def spring_block(friction, slope, compliance, mass=0.5):
+    """A ball that slides on a slope and does not turn."""
+    gravity = G * np.array([np.sin(slope), 0.0, -np.cos(slope)])
+    return cy.Mechanism.of("slider", [Body("ground"), Body("x", 0.0), Body("body", mass, (0, 0, 0), np.eye(3))],
+                           [Joint("along", "ground", "x", Prismatic((1, 0, 0))),
+                            Joint("up", "x", "body", Prismatic((0, 0, 1)))],
+                           gravity=gravity).with_contacts(points={"body": 0.1}, friction=friction,
+                                                          compliance=compliance)
+
+
+def test_a_ball_on_a_compliant_ground_is_a_mass_on_a_spring():
+    m, C, h = 0.5, 1e-4, 0.05
+    soft, rate = ball(compliance=C, mass=m), 1.0 / np.sqrt(m * C)
+    exact = {"rtol": 1e-11, "atol": 1e-13}
+    run = soft.simulate(at(0.1, soft), np.zeros(6), times=np.linspace(0.0, 0.3, 61), **exact)
+    depth = m * G * C * (1 - np.cos(rate * run.t))
+    assert np.abs(run.q[:, 2] - 0.1 + depth).max() < 1e-11
+    assert np.abs(run["contact_forces"][:, 0, 2] - depth / C).max() < 1e-7
+    rests = soft.simulate(at(0.1 - m * G * C, soft), np.zeros(6), until=1.0)
+    assert np.abs(rests.q[-1] - rests.q[0]).max() < 1e-12 and not rests.happened
+    run = soft.simulate(at(0.1 + h, soft), np.zeros(6), until=1.0, **exact)
+    speed = np.sqrt(2 * G * h)
+    pressed = 2 * (np.pi - np.arctan2(speed, rate * m * G * C)) / rate  # in which it turns round and comes back
+    wanted = speed / G + (pressed + 2 * speed / G) * np.arange(len(times_of(run, "touch-down")))
+    assert times_of(run, "touch-down") == pytest.approx(wanted, abs=1e-10)
+    lifts = times_of(run, "lift-off")
+    assert lifts == pytest.approx(wanted[:len(lifts)] + pressed, abs=1e-10)
+    assert np.abs(run.energy_drift).max() < 1e-10
+
+
+@pytest.mark.parametrize("friction", [0.5, 0.2])
+def test_a_block_on_a_compliant_slope_sticks_or_slides(friction):
+    slope, m, C = np.deg2rad(20.0), 0.5, 1e-4
+    soft = spring_block(friction, slope, C)
+    start = [0.0, 0.1 - m * G * np.cos(slope) * C]
+    run = soft.simulate(start, np.zeros(2), until=1.0)
+    acceleration = max(0.0, G * (np.sin(slope) - friction * np.cos(slope)))
+    assert run.finished
+    assert run.q[-1] == pytest.approx([acceleration / 2, start[1]], abs=1e-10)
+    tangential = min(np.sin(slope), friction * np.cos(slope)) * m * G
+    assert run.end["contact_forces"][0] == pytest.approx([-tangential, 0.0, m * G * np.cos(slope)], abs=1e-8)
+    pushed = soft.simulate(start, [-1.0, 0.0], until=0.5)
+    stops = 1.0 / G / (np.sin(slope) + friction * np.cos(slope))
+    back = acceleration * (0.5 - stops) ** 2 / 2
+    assert pushed.q[-1, 0] == pytest.approx(-stops / 2 + back, abs=1e-9)
+    assert times_of(pushed, "stick") == (pytest.approx([stops], abs=1e-9) if friction == 0.5 else [])
+
+
+def test_a_ball_on_a_compliant_ground_slides_and_then_rolls():
+    m, C, mu, v0, r = 0.5, 1e-4, 0.2, 3.0, 0.1
+    soft, depth = ball(compliance=C, mass=m, friction=mu), m * G * C
+    run = soft.simulate(at(r - depth, soft), [v0, 0, 0, 0, 0, 0], until=1.0)
+    rolls = v0 / (mu * G * (1 + (r - depth / 2) ** 2 / (0.4 * r * r)))  # midway between both surfaces
+    assert times_of(run, "stick") == pytest.approx([rolls], abs=1e-9)
+
+
+def test_rollouts_of_a_box_on_compliant_corners_converge_to_the_simulation():
+    size = (0.4, 0.3, 0.2)
+    box = free_body(Box(size), 2.0, box_inertia(2.0, size), friction=0.5, compliance=1e-4)
+    q = at(0.28, box)
+    q[3:] = np.cos(0.2), np.sin(0.2) * 0.6, np.sin(0.2) * 0.8, 0.0
+    qd = np.array([0.4, 0.1, 0, 0.2, 0.5, 0.3])
+    run = box.simulate(q, qd, until=0.2)
+    assert run.finished and "touch-down" in {each.action for each in run.happened}
+    assert np.abs(run.energy_drift).max() < 1e-7
+    roll = box.rollout()
+    errors = [np.abs(roll(q, qd, step=0.2 / n, steps=n, every=n).q[-1] - run.q[-1]).max() for n in (4000, 8000, 16000)]
+    assert errors[0] < 2e-2
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.2)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(1.0, abs=0.1)
 
 
 def test_a_linkage_with_a_loop_comes_to_rest_on_the_ground():

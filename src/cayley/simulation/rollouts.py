@@ -25,6 +25,7 @@ from cayley.systems.adaptive.driving import DrivingLaw
 from cayley.systems.arguments import check_lists, given_inputs
 from cayley.systems.joining.connect import connect
 from cayley.systems.layout import StateLike
+from cayley.systems.overlaps import tell_overlaps
 from cayley.systems.rollouts.calls import Arguments, SystemCalls
 from cayley.systems.rollouts.located_transitions import Watching
 from cayley.systems.rollouts.rollout import Rollout, default_method, system_step
@@ -70,6 +71,8 @@ class MechanismCalls(SystemCalls):
                              rollout.inputs)
         blocks = {n: first[n] if is_on_gpu(first[n]) else rollout_numbers(first[n], n) for n in self.leading}
         self._check(blocks["q"], blocks["qd"], start)
+        if self.tree.contacts and not any(map(is_on_gpu, blocks.values())):
+            tell_overlaps(rollout.system, start, layout.vectors(layout.given(first)), {}, {})
         return (layout.given(first) | blocks if len(layout.columns) > 2 else blocks), found, {}
 
     def shown(self, rollout: Rollout, t: Array, x: Array, inputs: dict[str, Array]) -> dict[str, Array]:

@@ -54,8 +54,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     position and unit quaternion (7) in the world, its twist (v; w) (6) in its own axes and the derivative of the twist,
     as for a floating base (`pose_spline` makes one). Motion, energy and work are then relative to the root.
 
-    Contacts, which are rigid, stick, slip and bounce: `happened` has the instants of "touch-down", "lift-off", "stick"
-    and "slip", `contact_forces` (samples, c, 3) [N] the forces along two tangents and the normal.
+    Contacts stick, slip and bounce, or give way by their compliance: `happened` has the instants of "touch-down",
+    "lift-off", "stick" and "slip", `contact_forces` (samples, c, 3) [N] the forces along two tangents and the normal.
 
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
     stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.

@@ -150,10 +150,10 @@ def nearest_of(points: Array) -> Nearest:
         best = _nearer(best, points, {i: 1.0 - t, j: t}, square >= 0.0)
     for i, j, k in combinations(range(4), 3):
         x, y = points[j] - points[i], points[k] - points[i]
-        xx, xy, yy, ox, oy = x @ x, x @ y, y @ y, points[i] @ x, points[i] @ y
-        area = xx * yy - xy * xy
-        is_there = area > 1e-12 * xx * yy
-        s, t = ((xy * oy - yy * ox) / where(is_there, area, 1.0), (xy * ox - xx * oy) / where(is_there, area, 1.0))
+        normal = np.cross(x, y)  # by cross products slivers keep their digits
+        area = normal @ normal
+        is_there = area > 1e-12 * (x @ x) * (y @ y)
+        s, t = (normal @ np.cross(a, b) / where(is_there, area, 1.0) for a, b in ((y, points[i]), (points[i], x)))
         best = _nearer(best, points, {i: 1.0 - s - t, j: s, k: t}, is_there & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0))
     return best
 

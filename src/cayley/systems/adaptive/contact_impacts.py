@@ -50,3 +50,18 @@ def impulses(problem: ContactRows, start: Array) -> Impulses:
     if not len(problem.W):
         return Impulses(np.zeros(0), np.zeros(0), 0.0, 0.0)
     return contact_impulses(problem, start)
+
+
+def with_springs(problem: ContactRows, start: Array, forces: Array, is_soft: Array) -> tuple[Impulses, Array]:
+    """The solution of a contact problem in which some of the contacts (c) that come first have two rows, along their
+    tangents, and a normal force that is known; and the forces of all rows that are there. A known force is that of a
+    normal which nothing else moves."""
+    there = np.concatenate([np.stack([is_soft | True, is_soft | True, ~is_soft], axis=1).ravel(),
+                            np.ones(len(problem.lower), bool)])
+    normals = np.flatnonzero(~there)
+    W, free, first = np.zeros((len(there), len(there))), np.zeros(len(there)), np.zeros(len(there))
+    W[np.ix_(there, there)], free[there], first[there] = problem.W, problem.free, start
+    own = np.where(W[normals - 2, normals - 2] > 0.0, W[normals - 2, normals - 2], 1.0)
+    W[normals, normals], free[normals], first[normals] = own, -own * forces[is_soft], forces[is_soft]
+    found = impulses(problem._replace(W=W, free=free), first)
+    return found, found.r[there]

@@ -19,6 +19,7 @@ from cayley.sign_changes import happenings, loss
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
 from cayley.systems.adaptive.moving_system import Look, MovingSystem
+from cayley.systems.adaptive.separating import taken_apart
 from cayley.systems.adaptive.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.adaptive.touching import ContactEnd, Touching
 from cayley.systems.friction_and_stops import Stop
@@ -88,7 +89,7 @@ class AdaptiveRun:
         self._next = 0
         self._counted = 0
         if isinstance(self.moving.held, Touching):
-            self.moving.held.check_apart(self.t, x[:smooth])
+            x = np.concatenate([taken_apart(self.moving, self.moving.held, self.t, x[:smooth]), x[smooth:]])
         self.y = self.moving.joined(x[:smooth], 0.0)
         self._released: Mapping[int, float] = {}
         self._at_zero: list[Watched] = []

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, SignatureError, UnsupportedError, shown
+from cayley.errors import ConventionError, SignatureError, shown
 from cayley.geometry.batch import numbers
 from cayley.systems.adaptive.driving import Driving
 from cayley.systems.adaptive.events import Event
@@ -37,11 +37,6 @@ def run_of(driving: Driving, *, until: float | None, times: ArrayLike | None, st
            events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
            max_events: int, max_evaluations: int | None) -> AdaptiveRun:
     """A run, ready to go, with its options checked."""
-    for contacts in (part.contacts for part in driving.system.holds if part.contacts is not None):
-        if contacts.compliance.any():
-            soft = contacts.names[int(np.argmax(contacts.compliance > 0))]
-            raise UnsupportedError(f"the contact {soft} of {driving.system.name} is compliant, and `simulate` follows "
-                                   "rigid ones: take the compliance 0, or `rollout`, in steps of fixed length")
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
     solver = _solver(method) if isinstance(method, str) else method

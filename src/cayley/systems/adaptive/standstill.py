@@ -199,7 +199,10 @@ class Standstill:
 
     def _roots(self, t: float, x: Array) -> Array:
         """G (freedoms, n) with W = G^T G."""
-        M, A = self.matrices(t, x)
+        return self.roots_of(*self.matrices(t, x))
+
+    def roots_of(self, M: Array, A: Array) -> Array:
+        """G (freedoms, n) of an inertia M (n, n) and rows A (m, n) of constraints."""
         parts = []
         for basis, a, b in zip(self._bases, self._offsets[:-1], self._offsets[1:], strict=True):
             own = A[:, a:b][np.abs(A[:, a:b]).any(axis=1)]

@@ -10,6 +10,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.layout import Record, StateLike
+from cayley.systems.overlaps import tell_overlaps
 from cayley.systems.projection import check_constraints
 from cayley.systems.rollouts.runs import first_inputs
 from cayley.systems.trajectory_parts import JointNames
@@ -49,8 +50,9 @@ class SystemCalls:
         blocks = system.layout.given(rollout.viewed(x) if isinstance(x, (Mapping, Record)) else
                                      rollout.viewed({"x": x})["x"])
         if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *chosen.values()])):
-            check_constraints(system, start, system.layout.vectors(blocks), first_inputs(rollout, given).values(),
-                              chosen)
+            first, now = system.layout.vectors(blocks), first_inputs(rollout, given)
+            check_constraints(system, start, first, now.values(), chosen)
+            tell_overlaps(system, start, first, now, chosen)
         return blocks, given, chosen
 
     def required(self, rollout: Rollout) -> list[str]:
