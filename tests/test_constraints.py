@@ -146,7 +146,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "attached", "locked", "freed", "reduced", "subtree", "bodies", "body_names", "body_number",
                 "mimic_joints", "frame", "frame_names", "frames", "gravity",
-                "included", "including", "joint_names", "joint_number", "joints", "loops", "centroidal", "dexterity",
+                "included", "including", "joint_names", "joint_number", "joints", "loops", "centroidal", "collision",
+                "dexterity",
                 "formulations", "identification", "pictures", "variants", "lower", "upper", "name",
                 "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source",
                 "spanning_tree", "constraints", "without_constraints", "without_payload", "constraint_rows",
@@ -170,7 +171,8 @@ def test_a_frame_that_no_constraint_reaches_is_free():
     hand = cy.load("panda_hand")
     target = hand.pose(hand.random_configuration(seed=3), "panda_hand")
     assert hand.inverse_kinematics(target, "panda_hand").status == "solved"
-    assert hand.joint_forces_that_exert(hand.neutral, np.ones(6), "panda_leftfinger", axes="world").shape == (9,)
+    forces = hand.dexterity.joint_forces_that_exert(hand.neutral, np.ones(6), "panda_leftfinger", axes="world")
+    assert forces.shape == (9,)
 
 
 def test_report_info_and_page_state_the_mobility(tmp_path):

@@ -145,8 +145,8 @@ def test_every_page_is_reached_from_the_front_page(built, site):
 
 def test_classes_and_groups_begin_with_an_index_of_their_methods(built, site):
     for page in ("Mechanism", *(f"arm.{room}" for room in (
-            "control", "loops", "configurations", "dexterity", "centroidal", "identification", "formulations",
-            "pictures", "variants"))):
+            "control", "loops", "configurations", "dexterity", "centroidal", "collision", "identification",
+            "formulations", "pictures", "variants"))):
         text = (built[0] / "reference" / f"{page}.html").read_text(encoding="utf-8").replace("<wbr>", "")
         first = text.index("<h2") if page != "Mechanism" else len(text)
         listed = re.findall(r'<td><a href="([^"]*)"><code>(arm\.[\w.]+)</code></a></td>', text[:first])

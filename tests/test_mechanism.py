@@ -114,7 +114,7 @@ def test_points_that_change_from_call_to_call_share_one_kernel():
     np.testing.assert_allclose(J[2], arm.jacobian.of("panda_hand", axes="world", at=GIVEN)(q[2], points[2]), atol=0)
     np.testing.assert_allclose(arm.twist(q, v, "panda_hand", axes="world", at=points), np.einsum("kab,kb->ka", J, v),
                                atol=1e-13)
-    exerted = arm.joint_forces_that_exert(q, wrench, "panda_hand", axes="world", at=points)
+    exerted = arm.dexterity.joint_forces_that_exert(q, wrench, "panda_hand", axes="world", at=points)
     np.testing.assert_allclose(exerted, np.einsum("kab,ka->kb", J, wrench), atol=1e-13)
     resisting = arm.dexterity.joint_forces_that_resist(q, wrench, "panda_hand", axes="world", at=points)
     np.testing.assert_allclose(resisting, -exerted, atol=0)

@@ -12,7 +12,8 @@ import cayley as cy
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import KernelOfMethod, family
 
-ROOMS = ("loops", "configurations", "dexterity", "centroidal", "identification", "formulations", "pictures", "variants")
+ROOMS = ("loops", "configurations", "dexterity", "centroidal", "collision", "identification", "formulations",
+         "pictures", "variants")
 
 
 def public(kind, prefix=""):

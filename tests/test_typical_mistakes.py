@@ -32,7 +32,7 @@ MISTAKES = {
         (lambda arm: arm.twist(Q, Q, "tool"), 'say in which axes the twist is to be: axes="world"'),
         (lambda arm: arm.frame_bias(Q, Q, "tool"), 'axes="world"'),
         (lambda arm: arm.dexterity.manipulability(Q, "tool", task="position"), 'axes="world"'),
-        (lambda arm: arm.joint_forces_that_exert(Q, W, "tool"), 'axes="world"')],
+        (lambda arm: arm.dexterity.joint_forces_that_exert(Q, W, "tool"), 'axes="world"')],
     "swapped order": [
         (lambda arm: arm.pose("tool", Q), r"such as 'tool'.*arrays come before the frame, as in pose\(q, frame\)"),
         (lambda arm: arm.jacobian("tool", Q, axes="world"), "arrays come before the frame"),
@@ -40,7 +40,7 @@ MISTAKES = {
         (lambda arm: arm.inverse_kinematics("tool", T), "arrays come before the frame"),
         (lambda arm: arm.with_payload(1.0, "tool"), "1.0: a frame is named by a text, such as 'tool'"),
         (lambda arm: arm.with_frame(T, "camera", "tool"), r"must be numbers of shape \(4, 4\), not 'tool'"),
-        (lambda arm: arm.joint_forces_that_exert(W, Q, "tool", axes="world"), r"'q' has shape \(6,\)")],
+        (lambda arm: arm.dexterity.joint_forces_that_exert(W, Q, "tool", axes="world"), r"'q' has shape \(6,\)")],
     "wrong shape": [
         (lambda arm: arm.inverse_dynamics(Q, Q, W), r"'qdd' has shape \(6,\), which does not fit \(7\)"),
         (lambda arm: arm.pose(W, "tool"), r"'q' has shape \(6,\), which does not fit \(7\)"),

@@ -12,6 +12,7 @@ from scipy.linalg import solve_discrete_are
 import cayley as cy
 from cayley.compiler.derivatives import loop_derivatives
 from cayley.compiler.tracing import loop
+from cayley.compiler.tracing.loop_body import idle
 from cayley.errors import SignatureError, TraceError
 from compiler.parity import check_parity, in_c, numeric_jacobians
 from fuzz.random_functions import SMOOTH as SMOOTH_OPERATIONS
@@ -371,3 +372,28 @@ def test_a_turn_that_may_not_be_taken_is_a_branch(monkeypatch):
     expected = [each if each > 0 else text(each, by) for each, by in zip(x, a, strict=True)]
     assert made(x, a) == pytest.approx(expected, abs=1e-14)
     assert in_c(made.program(), [x, a])[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_turn_in_which_all_stand_still_is_left(always_loops):
+    """A walk that changes nothing where an entry is small: in all lanes of a block, in some, and in none."""
+    def text(x, bars, cost):
+        def turn(state, bar):
+            total, count = state
+            slow = total
+            for k in range(20):
+                slow = np.sin(slow + cost + 0.1 * k) + bar
+            still = bar < x
+            return (np.where(still, total, slow), np.where(still, count, count + 1.0)), None
+        total, count = cy.scan(turn, (x, 0.0), bars)[0]
+        return total + 10.0 * count
+
+    made = cy.kernel("(),(40),()->()", name="walk")(text)
+    assert [idle(found.simplified) is not None for found in loops_of(made)] == [True]
+    bars = RANDOM.uniform(size=40)
+    for x in (np.linspace(0.0, 1.1, 21), np.full(21, 0.5), np.full(21, 2.0), np.full(21, -1.0)):
+        expected = [text(each, bars, 0.3) for each in x]
+        assert made(x, bars, 0.3) == pytest.approx(expected, abs=1e-12)
+        assert [made(each, bars, 0.3) for each in x] == pytest.approx(expected, abs=1e-12)
+    kept = cy.kernel("(),(40)->(40)")(lambda x, bars: cy.scan(
+        lambda t, bar: (np.where(bar < x, t, sum(np.sin(t + k) for k in range(40))), bar * t), x, bars)[1])
+    assert [idle(found.simplified) for found in loops_of(kept)] == [None]

@@ -289,7 +289,7 @@ def test_indices_and_joint_forces_of_a_closed_machine_are_by_its_actuated_joints
     with pytest.raises(ConventionError, match="different units"):
         arm.dexterity.indices(q, frame, task=task, axes="world")
     wrench = np.array([0.3, -2.0, 0.7, 0.1, 0.2, 1.5])
-    forces = arm.joint_forces_that_exert(q, wrench, frame, axes="world")
+    forces = arm.dexterity.joint_forces_that_exert(q, wrench, frame, axes="world")
     np.testing.assert_allclose(forces[[0, 3, 5]], np.linalg.solve(Jx, Jq).T @ wrench[[0, 1, 5]], atol=1e-12)
     np.testing.assert_allclose(forces[[1, 2, 4, 6]], 0.0)
     np.testing.assert_allclose(arm.dexterity.joint_forces_that_resist(q, wrench, frame, axes="world"), -forces)

@@ -57,7 +57,7 @@ def missing_axes(arm: cy.Mechanism, q: Array) -> None:
     arm.jacobian(q, "tool")  # type: ignore[call-overload]
     arm.twist(q, q, "tool")  # type: ignore[call-overload]
     arm.frame_bias(q, q, "tool")  # type: ignore[call-overload]
-    arm.joint_forces_that_exert(q, np.zeros(6), "tool")  # type: ignore[call-overload]
+    arm.dexterity.joint_forces_that_exert(q, np.zeros(6), "tool")  # type: ignore[call-overload]
     arm.jacobian.of("tool")  # type: ignore[call-arg]
     arm.dexterity.indices(q, "tool", task="position")  # type: ignore[call-arg]
 

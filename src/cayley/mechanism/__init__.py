@@ -104,6 +104,7 @@ class Mechanism(Kinematics, Dynamics, MotionMethods, Output, Changes):
     arm.configurations   named configurations ("ready", "home"), and checks of configurations
     arm.dexterity        manipulability, singularities, loads, payload
     arm.centroidal       momentum about the centre of mass
+    arm.collision        collisions and clearance among obstacles
     arm.identification   regressors, base parameters, fits to measurements
     arm.formulations     published formulations, terms of the equations, operation counts
     arm.pictures         workspaces, payload charts, maps

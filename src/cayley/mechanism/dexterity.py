@@ -41,6 +41,22 @@ class Dexterity(Room):
                             f"(q)->({3 + orientation_named(orientation).size},v)", frame,
                             check=check, orientation=orientation, relative_to=relative_to)
 
+    @family("q", "wrench", given=["at"])
+    def joint_forces_that_exert(self, frame: str, *, axes: str,
+                                at: ArrayLike | FrameName | None = None) -> Kernel:
+        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and
+        without gravity.
+
+        The wrench (..., 6) is exerted by the frame's body on its surroundings; a wrench that acts ON the body has the
+        opposite sign. For a mechanism with loops the actuated joints have the forces, and the others zero.
+
+        >>> up = [0.0, 10.0, 0.0, 0.0, 0.0, 0.0]
+        >>> cy.load("planar2r").dexterity.joint_forces_that_exert([0.0, 0.0], up, "tool", axes="world")
+        array([9., 4.])
+        """
+        return frame_kernel(self.tree, actuated_motion.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes,
+                            at=at)
+
     @family("q")
     def manipulability(self, frame: str, *, task: TaskRows, axes: str,
                        characteristic_length: float | None = None) -> Kernel:

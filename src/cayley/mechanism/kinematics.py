@@ -143,25 +143,6 @@ class Kinematics(Data):
         return frame_kernel(self.tree, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
-    # Statics
-
-    @family("q", "wrench", given=["at"])
-    def joint_forces_that_exert(self, frame: str, *, axes: str,
-                                at: ArrayLike | FrameName | None = None) -> Kernel:
-        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and
-        without gravity.
-
-        The wrench (..., 6) is exerted by the frame's body on its surroundings; a wrench that acts ON the body has the
-        opposite sign. For a mechanism with loops the actuated joints have the forces, and the others zero.
-
-        >>> up = [0.0, 10.0, 0.0, 0.0, 0.0, 0.0]
-        >>> cy.load("planar2r").joint_forces_that_exert([0.0, 0.0], up, "tool", axes="world")
-        array([9., 4.])
-        """
-        from cayley.kinematics.constraints import actuated_motion
-        return frame_kernel(self.tree, actuated_motion.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes,
-                            at=at)
-
     # Inverse kinematics
 
     def inverse_kinematics(self, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,

@@ -39,7 +39,7 @@ class Room:
         """The tree of the mechanism."""
         return self.arm.tree
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Mechanism]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
         return type(self), (self.arm,)  # kernels are made anew where the room arrives
 
     def __repr__(self) -> str:

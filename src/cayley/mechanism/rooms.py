@@ -10,6 +10,7 @@ from cayley.mechanism.data import Data
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
     from cayley.mechanism.centroidal import Centroidal
+    from cayley.mechanism.collision import Collision
     from cayley.mechanism.configurations import Configurations
     from cayley.mechanism.dexterity import Dexterity
     from cayley.mechanism.formulations import Formulations
@@ -26,7 +27,7 @@ _MOVED = {
              "slip_check switched",
     "configurations": "neutral_within_limits normalized with_mimic_joints",
     "dexterity": "manipulability task_jacobian indices singularity singular_locus greatest_payload "
-                 "joint_forces_that_resist analytic_jacobian",
+                 "joint_forces_that_exert joint_forces_that_resist analytic_jacobian",
     "centroidal": "center_of_mass_jacobian",
     "identification": "linear_model kinetic_energy_regressor potential_energy_regressor force_sensitivity "
                       "fit_linear_model",
@@ -82,6 +83,12 @@ class Rooms(Data):
         """Momentum about the centre of mass, its matrix and its rate, as legged robots need them."""
         from cayley.mechanism.centroidal import Centroidal
         return kept(self, Centroidal, lambda: Centroidal(cast("Mechanism", self)))
+
+    @property
+    def collision(self) -> Collision:
+        """Collisions and clearance among the obstacles of a `Scene`, and the spheres that contain the links."""
+        from cayley.mechanism.collision import Collision
+        return kept(self, Collision, lambda: Collision(cast("Mechanism", self)))
 
     @property
     def identification(self) -> Identification:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cayley.model.formats.xml_elements import XmlElement
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2
+_AROUND = 1.0 / np.cos(np.pi / SIDES)**2
+"""What is round lies in its surface of flat faces if that is larger by this factor."""
 _SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
 
 
@@ -43,6 +45,10 @@ class Kind(ABC):
     @abstractmethod
     def surface(self) -> Surface:
         """The surface in the shape's own frame, as fine as it is drawn."""
+
+    def around(self) -> Surface:
+        """A surface that contains the shape: for what must not be missed."""
+        return self.surface()
 
     def levels(self) -> Levels:
         """The surfaces from fine to coarse."""
@@ -110,6 +116,9 @@ class CylinderShape(Kind):
     def surface(self) -> Surface:
         return revolved(self.radius * np.array([0.0, 1, 1, 0]), self.length / 2 * np.array([-1.0, -1, 1, 1]))
 
+    def around(self) -> Surface:
+        return replace(self, radius=self.radius * _AROUND).surface()
+
 
 @dataclass(frozen=True)
 class CapsuleShape(CylinderShape):
@@ -149,6 +158,9 @@ class EllipsoidShape(Kind):
         radii[[0, -1]] = 0.0
         return revolved(radii, -np.cos(angles)).scaled(np.array(self.semi_axes))
 
+    def around(self) -> Surface:
+        return EllipsoidShape(_three(_AROUND * np.array(self.semi_axes))).surface()
+
 
 @dataclass(frozen=True)
 class SphereShape(Kind):
@@ -168,6 +180,9 @@ class SphereShape(Kind):
 
     def surface(self) -> Surface:
         return EllipsoidShape((self.radius,) * 3).surface()
+
+    def around(self) -> Surface:
+        return EllipsoidShape((self.radius,) * 3).around()
 
 
 @dataclass(frozen=True)
@@ -193,6 +208,9 @@ class Mesh(Kind):
     def levels(self) -> Levels:
         return tuple(surface.scaled(np.array(self.scale)) for surface in read_mesh(self.path))
 
+    def around(self) -> Surface:
+        return read_mesh(self.path, whole=True)[0].scaled(np.array(self.scale))
+
 
 @dataclass(frozen=True, eq=False)
 class Triangles(Kind):
@@ -215,6 +233,9 @@ class Triangles(Kind):
     def levels(self) -> Levels:
         digest = sha256(self.points.tobytes() + self.triangles.tobytes()).hexdigest()
         return kept_levels(digest, lambda: Surface.of(self.points, self.triangles))
+
+    def around(self) -> Surface:
+        return Surface.of(self.points, self.triangles)
 
 
 KINDS: dict[str, type[Kind]] = {

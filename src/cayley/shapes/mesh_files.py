@@ -32,21 +32,23 @@ MOST_BYTES = 64 * 2**20
 _FARTHEST = 1e5  # [m], or in the unit of the file
 
 
-def read_mesh(path: Path) -> Levels:
-    """The surface of a file, at levels of detail; a `ModelError` says what is wrong with it."""
+def read_mesh(path: Path, *, whole: bool = False) -> Levels:
+    """The surface of a file, at levels of detail, or as a `whole`; a `ModelError` says what is wrong with it."""
     try:
-        return _read(path, path.stat().st_mtime_ns)
+        return _read(path, path.stat().st_mtime_ns, whole)
     except OSError as error:
         raise ModelError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, _: int) -> Levels:
+def _read(path: Path, _: int, whole: bool) -> Levels:
     ending = path.suffix.lower()
     if ending not in READERS:
         raise ModelError(f"{path.name!r} ends in {ending!r}: meshes are read from {', '.join(READERS)}")
     data = read_bytes(path, most=MOST_BYTES)
     try:
+        if whole:
+            return (_parsed(path, ending, data),)
         if ending == ".gltf":  # which has its numbers in other files
             return levels_of(_parsed(path, ending, data))
         return kept_levels(f"{ending}|{sha256(data).hexdigest()}", lambda: _parsed(path, ending, data))

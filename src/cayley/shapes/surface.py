@@ -46,6 +46,11 @@ class Surface:
         a, b, c = np.moveaxis(self.points[self.triangles], 1, 0)
         return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
 
+    @property
+    def volume(self) -> float:
+        """The volume that it encloses, zero if it encloses none."""
+        return _volume(self.points[self.triangles]) if self.closed else 0.0
+
     def moved(self, pose: Array) -> Surface:
         """The surface seen from a frame in which its own has this pose (4, 4)."""
         return Surface(self.points @ pose[:3, :3].T + pose[:3, 3], self.triangles, self.closed)

@@ -1,7 +1,8 @@
 """A loop that a program calls, as LLVM assembly: turns around the functions of its body, for all lanes together.
 
 The state is in one of two rows of memory, from which a turn makes the other. A lane that has stopped stands still, by
-selection; when all lanes have, the loop ends, before the rest of the turn is computed."""
+selection; when all lanes have, the loop ends, before the rest of the turn is computed. A turn whose text selects the
+present state under some condition is left where that holds in all lanes: `idle`."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from cayley.compiler.native.control_flow import AssemblyText
 from cayley.compiler.native.llvm import Core, element_size
 from cayley.compiler.native.vector_assembly import Assembly
 from cayley.compiler.tracing.loop import ProgramLoop
+from cayley.compiler.tracing.loop_body import idle
 
 
 class LoopCore:
@@ -25,8 +27,10 @@ class LoopCore:
         self.precision = precision
         name = loop.key[:16]
         body = loop.guarded if width > 1 else loop.simplified  # one lane leaves the loop where it stops
-        self.turn = Core(body, width, precision, fused=fused, callee=f"{name}_turn", callees=callees,
-                         has_first=loop.stops, is_dense=True)
+        with_idle = None if loop.stops else idle(body)
+        self.skips = with_idle is not None
+        self.turn = Core(with_idle or body, width, precision, fused=fused, callee=f"{name}_turn", callees=callees,
+                         has_first=loop.stops or self.skips, is_dense=True)
         callees[f"{loop.key} turn"] = self.turn
         self.names = [f"core{width}_{name}_0"]
         self._row = len(self.turn.program.results)
@@ -77,7 +81,13 @@ class LoopCore:
             if loop.stops:
                 stop = self._at(text, then, str(n + kept))
                 text.require(text.any_lane(self.width, self.precision, stop, "oeq"), end)
-            text.lines += [f"  {call}" for call in calls[self.turn.first_parts:]]
+            rest = [f"  {call}" for call in calls[self.turn.first_parts:]]
+            if self.skips:
+                moves = text.any_lane(self.width, self.precision, self._at(text, then, str(n)), "oeq")
+                text.when(moves, lambda: text.lines.extend(rest),
+                          lambda: self._copy(text, now, then, n, str(self.width)))
+            else:
+                text.lines += rest
             if kept:
                 first = text.let(f"add i64 {text.let(f'mul i64 {place}, {kept}')}, {n}")
                 target = self._at(text, "%out", text.let(f"mul i64 {first}, %step"), 1)

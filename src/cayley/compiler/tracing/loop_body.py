@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cayley.compiler.tracing.graph import RULES, Node, is_constant
+from cayley.compiler.tracing.graph import RULES, Node, ancestors, is_constant
 from cayley.compiler.tracing.program import Program, Variable
+
+_SHARE = 0.5
+_FEWEST = 60
+"""Of a turn: the share of its operations that may decide whether it is idle, and how many it has for that to pay."""
 
 
 def loop_body(state: Sequence[Node], entries: Sequence[Sequence[Node]], constants: Sequence[Node],
@@ -39,3 +43,27 @@ def guarded(body: Program) -> Program:
     return loop_body(state, entries, constants,
                      [RULES["where"](stops, old, new) for old, new in zip(state, after, strict=True)], kept, stop)
 
+
+def idle(body: Program) -> Program | None:
+    """The body with a third output, whether the next state is the present one, if it selects all of it by one
+    condition, which takes much less than the rest of a turn; a body that keeps nothing, and does not stop."""
+    state, after, kept = body.inputs[0].nodes, body.outputs[0].nodes, body.outputs[1].nodes
+    moving = [(old, new) for old, new in zip(state, after, strict=True) if new is not old]
+    chosen = [_standing(old, new) for old, new in moving]
+    if kept or not chosen or chosen[0] is None:
+        return None
+    condition, stands = chosen[0]
+    if any(each is None or each[0] is not condition or each[1] != stands for each in chosen):
+        return None
+    if len(ancestors([condition])) > _SHARE * len(body.nodes) or len(body.nodes) < _FEWEST:
+        return None
+    *entries, constants = [v.nodes for v in body.inputs[1:]]
+    number = condition.graph.constant
+    return loop_body(state, entries, constants, after, kept,
+                     [RULES["where"](condition, number(float(stands)), number(float(not stands)))])
+
+
+def _standing(old: Node, new: Node) -> tuple[Node, bool] | None:
+    """The condition that selects the present value as the next, and whether it does where it holds."""
+    is_one = [arg is old for arg in new.args[1:]]
+    return (new.args[0], is_one[0]) if new.op == "where" and any(is_one) else None

@@ -1,0 +1,87 @@
+"""Spheres that contain surfaces: triangles are parted into clusters, each of which is in a sphere of its own.
+
+A sphere that has the corners of a triangle in it has all of it. The cluster with the largest sphere is parted in two
+until there are as many as are wanted; then triangles move to the spheres that need to grow least for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.planning.collision.balls import ball_around
+
+_ROUNDING = 1e-6
+"""By how much spheres are larger than they must be [m]: points of meshes are kept in single precision."""
+_FINEST = 0.12  # edges of triangles, of the size of a surface
+_ROUND = 0.97  # of the radius, at which the nearest point of a surface is that is itself a sphere
+_ROUNDS = 6
+
+
+def fitted_spheres(surfaces: Sequence[Array], count: int) -> list[Array]:
+    """Spheres (n, 4) that contain surfaces, each given by the corners of its triangles (m, 3, 3); together `count` of
+    them at most, or one for each surface."""
+    found = [(_ball(cut), k, cut) for k, cut in enumerate(map(parted, surfaces))]
+    while len(found) < count:
+        ball, k, corners = max(found, key=lambda each: 0.0 if _is_round(each[0], each[2]) else each[0][3])
+        halves = _halves(corners)
+        if len(halves) < 2 or _is_round(ball, corners):
+            break
+        found = [each for each in found if each[2] is not corners] + [(_ball(half), k, half) for half in halves]
+    return [_settled([(ball, corners) for ball, k, corners in found if k == place]) for place in range(len(surfaces))]
+
+
+def _is_round(ball: Array, corners: Array) -> bool:
+    """True for a surface that is nearly its sphere, of which parts are no smaller."""
+    return bool(np.linalg.norm(corners.mean(axis=1) - ball[:3], axis=1).min() > _ROUND * ball[3])
+
+
+def parted(corners: Array) -> Array:
+    """The triangles (m, 3, 3), cut in two across their longest edges until none is long beside all of them."""
+    points = corners.reshape(-1, 3)
+    longest = _FINEST * float(np.linalg.norm(np.ptp(points, axis=0)))
+    done = []
+    while len(corners):
+        edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
+        far = edges.argmax(axis=1)
+        large = edges.max(axis=1) > longest
+        done.append(corners[~large])
+        turned = np.take_along_axis(corners[large], ((far[large, None] + np.arange(3)) % 3)[..., None], axis=1)
+        a, b, c = np.moveaxis(turned, 1, 0)
+        middle = (a + b) / 2
+        corners = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+    return np.concatenate(done)
+
+
+def _ball(corners: Array) -> Array:
+    return np.add(ball_around(corners.reshape(-1, 3)), [0.0, 0.0, 0.0, _ROUNDING])
+
+
+def _halves(corners: Array) -> list[Array]:
+    """Triangles on either side of the middle of their longest extent, each with the nearer of both means."""
+    middles = corners.mean(axis=1)
+    spread = middles - middles.mean(axis=0)
+    axis = np.linalg.svd(spread, full_matrices=False)[2][0]
+    along = spread @ axis
+    first = along < (along.min() + along.max()) / 2
+    for _ in range(_ROUNDS):
+        if first.all() or not first.any():
+            break
+        means = [middles[side].mean(axis=0) for side in (first, ~first)]
+        first = np.linalg.norm(middles - means[0], axis=1) < np.linalg.norm(middles - means[1], axis=1)
+    return [corners[side] for side in (first, ~first) if side.any()]
+
+
+def _settled(clusters: Sequence[tuple[Array, Array]]) -> Array:
+    """The spheres of clusters, after triangles have moved between them for as long as their volumes shrink."""
+    best = np.array([ball for ball, _ in clusters])
+    corners = np.concatenate([each for _, each in clusters])
+    balls = best
+    for _ in range(_ROUNDS):
+        far = np.linalg.norm(corners[:, :, None] - balls[:, :3], axis=3).max(axis=1)
+        owner = (far - balls[:, 3]).argmin(axis=1)
+        balls = np.array([_ball(corners[owner == k]) for k in range(len(balls)) if (owner == k).any()])
+        if (balls[:, 3]**3).sum() < (best[:, 3]**3).sum():
+            best = balls
+    return best
