@@ -66,7 +66,7 @@ def pytest_collection(session):
 def pytest_collection_finish():
     """Keep modules and tests, which live until the end, from Python's collector of garbage."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(500_000, 10, 10)  # graphs of expressions are many objects that die by themselves
     gc.enable()
 
 

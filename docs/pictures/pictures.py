@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
 matplotlib.use("Agg")
+import matplotlib.image
 import matplotlib.pyplot as plt
 from drawings import PICTURES
 from drawings.control import hopping, moving_balance, reaching
@@ -29,6 +31,13 @@ def draw(name: str, folder: Path) -> Path:
         figure.savefig(folder / f"{name}.png", metadata={"Software": None})
         plt.close(figure)
     return folder / f"{name}.png"
+
+
+def beside_kept(name: str, folder: Path) -> tuple[Any, Any]:
+    """Draw one picture into a folder: its points, and those of the picture that is kept here."""
+    path = draw(name, folder)
+    drawn, kept = (matplotlib.image.imread(place)[..., :3] for place in (path, Path(__file__).with_name(path.name)))
+    return drawn, kept
 
 
 if __name__ == "__main__":
