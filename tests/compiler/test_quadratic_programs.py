@@ -284,6 +284,52 @@ def test_derivatives_of_a_cone_program():
     assert within_friction.jacobian("wanted")(wanted) == pytest.approx(np.transpose(exact), abs=1e-6)
 
 
+def horizon(stages):
+    """Predictive control of two coupled carts: inputs (2) and states (4) of each stage, all of them bounded."""
+    n = 6 * stages
+    ahead = np.eye(4) + 0.1 * np.array([[0, 0, 1, 0], [0, 0, 0, 1], [-1, 0.3, 0, 0], [0.3, -1, 0, 0]])
+    pushed = np.array([[0.005, 0.0], [0.0, 0.005], [0.1, 0.02], [0.01, 0.1]])
+    A = np.zeros((4 * stages, n))
+    for k in range(stages):
+        rows = A[4 * k:4 * k + 4]
+        rows[:, 6 * k:6 * k + 2], rows[:, 6 * k + 2:6 * k + 6] = -pushed, np.eye(4)
+        if k:
+            rows[:, 6 * k - 4:6 * k] = -ahead
+    P, most = np.tile([0.1, 0.1, 1.0, 1.0, 0.1, 0.1], stages), np.tile([1.0, 1.0, 2.0, 2.0, 0.4, 0.4], stages)
+
+    @cy.kernel(f"(4)->({n}),(),()", name="horizon", outputs=("x", "iterations", "status"))
+    def controlled(state):
+        b = np.concatenate([ahead @ state, np.zeros(4 * stages - 4)])
+        found = cy.quadratic_program(np.diag(P), np.zeros(n), A, b, lower=-most, upper=most)
+        return found.x, found.iterations, found.status
+
+    return controlled, P, A, ahead, most
+
+
+def test_operations_grow_with_the_number_of_stages_and_no_faster():
+    """Twice as many stages take twice the work, as the zeros between stages that are not neighbours are used."""
+    counts = [horizon(stages)[0].operations().multiplications for stages in (10, 20)]
+    assert counts[1] < 2.1 * counts[0]
+
+
+def test_a_horizon_of_twenty_stages_is_solved_as_by_daqp():
+    controlled, P, A, ahead, most = horizon(20)
+    states = np.random.default_rng(12).normal(size=(40, 4)) * [0.4, 0.4, 0.3, 0.3]
+    x, iterations, status = controlled(states)
+    n = len(P)
+    kinds = np.array([0] * n + [5] * len(A), dtype=np.int32)
+    for k, state in enumerate(states):
+        b = np.concatenate([ahead @ state, np.zeros(len(A) - 4)])
+        other, _, flag, _ = daqp.solve(np.diag(P), np.zeros(n), np.vstack([np.eye(n), A]), np.r_[most, b],
+                                       np.r_[-most, b], kinds, primal_tol=1e-11, dual_tol=1e-11)
+        assert (flag == 1) == (status[k] == Status.SOLVED) and (flag == -1) == (status[k] == Status.INFEASIBLE)
+        if flag == 1:
+            assert x[k] == pytest.approx(other, abs=1e-7)
+    solved = status == Status.SOLVED
+    assert solved.sum() > 20 and iterations.max() < 30
+    assert (np.abs(np.abs(x[solved]) - most) < 1e-7).any(axis=1).sum() > 10  # bounds matter in many of them
+
+
 def test_single_precision():
     d = {name: v.astype(np.float32) for name, v in programs(np.random.default_rng(8), 280, 6, 2, 9).items()}
     found = cy.quadratic_program(**d)

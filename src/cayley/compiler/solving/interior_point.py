@@ -222,14 +222,14 @@ class Residuals(NamedTuple):
 def residuals(program: ConeProgram, at: Place) -> Residuals:
     """The residuals at a place."""
     Px = times(program.P, at.x)
-    x = Px + at.y @ program.A + program.pulled(at.z) + at.tau * program.q
+    x = Px + times(program.A.T, at.y) + program.pulled(at.z) + at.tau * program.q
     cost, support = program.q @ at.x, program.b @ at.y + program.side @ at.z
     missing = []
     for (F, g), (s, z) in zip(program.cones, at.cones, strict=True):
         x = x - z @ F
         support = support + g @ z
         missing.append(s - F @ at.x - at.tau * g)
-    right = Right(x, program.A @ at.x - at.tau * program.b,
+    right = Right(x, times(program.A, at.x) - at.tau * program.b,
                   program.across(at.x) + at.s - at.tau * program.side, missing)
     return Residuals(right, at.x @ Px / at.tau + cost + support + at.kappa, Px, cost, support)
 

@@ -59,7 +59,8 @@ def solve_lower(L: Scalar, b: Scalar) -> list[Any]:
     x = [b[i] for i in range(len(L))]
     for i in range(len(x)):
         for k in range(i):
-            x[i] = x[i] - L[i][k] * x[k]
+            if not is_zero(L[i][k]):
+                x[i] = x[i] - L[i][k] * x[k]
     return x
 
 
@@ -68,7 +69,8 @@ def solve_lower_transposed(L: Scalar, b: Scalar) -> list[Any]:
     x = [b[i] for i in range(len(L))]
     for i in reversed(range(len(x))):
         for k in reversed(range(i + 1, len(x))):  # what was found last is needed last: nothing waits for a whole row
-            x[i] = x[i] - L[k][i] * x[k]
+            if not is_zero(L[k][i]):
+                x[i] = x[i] - L[k][i] * x[k]
     return x
 
 
@@ -83,17 +85,21 @@ def ldl(A: Array, least: Sequence[Scalar] | None = None) -> tuple[list[list[Any]
     Pivots below the `least` (n) are raised to it: A is then A and something on its diagonal, where that is needed."""
     L: list[list[Any]] = [[] for _ in range(len(A))]
     pivots: list[Any] = []
+    filled: list[list[int]] = []  # the places of each row of L that can differ from zero
     for i in range(len(A)):
-        undivided: list[Any] = []  # row i of L D
+        undivided: dict[int, Any] = {}  # row i of L D, without zeros
         for j in range(i):
             rest = A[i][j]
-            for k in range(j):
-                rest = rest - L[j][k] * undivided[k]
-            undivided.append(rest)
+            for k in filled[j]:
+                if k in undivided:
+                    rest = rest - L[j][k] * undivided[k]
+            if not is_zero(rest):
+                undivided[j] = rest
             L[i].append(rest / pivots[j])
+        filled.append(list(undivided))
         pivot = A[i][i]
-        for k in range(i):
-            pivot = pivot - L[i][k] * undivided[k]
+        for k, entry in undivided.items():
+            pivot = pivot - L[i][k] * entry
         pivots.append(pivot if least is None else np.maximum(pivot, least[i]))
     return L, pivots
 

@@ -125,7 +125,7 @@ def measured(program: ConeProgram, x: Array, y: Array, z: Array) -> Solution:
     neither less.
     """
     short = program.side - program.across(x)
-    return Solution(x, y, z, largest([*_slope(program, x, y, z), *(program.A @ x - program.b),
+    return Solution(x, y, z, largest([*_slope(program, x, y, z), *(times(program.A, x) - program.b),
                                       *[np.minimum(a, b) for a, b in zip(short, z, strict=True)]]))
 
 
@@ -136,7 +136,7 @@ def sharpened(program: ConeProgram, near: Solution) -> Solution:
         active, equations = with_active(program, now)
         x, y, z = now.x, now.y, _only(active, now.z)
         for _ in range(_REFINED):
-            change = equations.solve(Right(-_slope(program, x, y, z), program.b - program.A @ x,
+            change = equations.solve(Right(-_slope(program, x, y, z), program.b - times(program.A, x),
                                            _only(active, program.side - program.across(x)), []))
             x, y, z = x + change.x, y + change.y, z + change.z
         new = measured(program, x, y, z)
@@ -171,4 +171,4 @@ def _only(active: Sequence[Scalar], values: Array) -> Array:
 
 
 def _slope(program: ConeProgram, x: Array, y: Array, z: Array) -> Array:
-    return times(program.P, x) + program.q + y @ program.A + program.pulled(z)
+    return times(program.P, x) + program.q + times(program.A.T, y) + program.pulled(z)

@@ -204,10 +204,10 @@ def _differentiable(original: ConeProgram, program: ConeProgram, scales: Scales,
             return symbols([hold(e) for e in np.asarray(array, dtype=object).flat]).reshape(np.shape(array))
 
         x, y, z, *cones = split(places)
-        slope = times(original.P, x) + original.q + y @ original.A + original.pulled(z)
+        slope = times(original.P, x) + original.q + times(original.A.T, y) + original.pulled(z)
         for (F, _), w in zip(original.cones, cones, strict=True):
             slope = slope - w @ F
-        right = Right(held(scales.cost * scales.x) * slope, held(scales.y) * (original.A @ x - original.b),
+        right = Right(held(scales.cost * scales.x) * slope, held(scales.y) * (times(original.A, x) - original.b),
                       held(rows) * (original.across(x) - original.side),
                       [hold(size) * -(F @ x + g) for size, (F, g) in zip(scales.cones, original.cones, strict=True)])
         change = equations.mapped(held).solve(right)
@@ -231,8 +231,9 @@ def _in_units_of(scales: Scales, given: tuple[Array, Array, Array, Sequence[int]
 def _measured(program: ConeProgram, x: Array, y: Array, z: Array, cones: Sequence[Array],
               tolerance: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """The residuals, and whether all are small beside the largest terms that they are sums of."""
-    Px, Ax, across = times(program.P, x), program.A @ x, program.across(x)
-    pulls = [y @ program.A, program.pulled(z), *[-(w @ F) for (F, _), w in zip(program.cones, cones, strict=True)]]
+    Px, Ax, across = times(program.P, x), times(program.A, x), program.across(x)
+    pulls = [times(program.A.T, y), program.pulled(z),
+             *[-(w @ F) for (F, _), w in zip(program.cones, cones, strict=True)]]
     beyond = [*(Ax - program.b), *[np.maximum(e, 0.0) for e in across - program.side]]
     terms = [Px @ x, program.q @ x, program.b @ y, program.side @ z]
     sizes = [*Ax, *program.b, *across, *program.side]

@@ -91,9 +91,12 @@ def is_large(A: Array) -> bool:
 
 
 def times(A: Array, x: Array) -> Array:
-    """A x."""
-    found: Array = scan(lambda start, row: (start, row @ x), 0.0, A)[1] if is_large(A) else A @ x
-    return found
+    """A x, of which zeros take no work, not even that of tracing them."""
+    if is_large(A):
+        found: Array = scan(lambda start, row: (start, row @ x), 0.0, A)[1]
+        return found
+    filled = [[k for k, entry in enumerate(row) if not is_zero(entry)] for row in A]
+    return symbols([row[places] @ x[places] if places else 0.0 for row, places in zip(A, filled, strict=True)])
 
 
 def squared(G: Array, weights: Array) -> Array:
