@@ -151,6 +151,11 @@ def test_a_folder_with_room_is_not_looked_through_for_every_entry(here, monkeypa
     assert len(looked) == 1
     cache.store("large", [bytes(100_000)])
     assert len(looked) == 2
+    cache.store("too much", [bytes(900_000)])  # room is made, so that the next ones have it
+    before = len(looked)
+    for k in range(5):
+        cache.store(f"late {k}", [bytes(900)])
+    assert len(looked) <= before + 1
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links are for everybody on POSIX systems only")

@@ -25,6 +25,7 @@ from pathlib import Path
 
 _MAGIC = b"cayley-code-1\n"
 _MOST_BYTES = 1 << 30
+_KEPT = 0.875  # of them, once there are more: a full folder would be looked through after nearly every entry
 _UNFINISHED = ".new"
 _UNSEEN = 16  # of the room in the folder, the part that one process fills before it looks again: others write, too
 _LONGEST_WRITE = 3600.0  # seconds; an unfinished file older than this was left behind by a process that died
@@ -163,8 +164,8 @@ def _make_room(place: Path, written: int) -> None:
 
 
 def _prune(place: Path) -> int:
-    """Drop what died unfinished, and the entries longest unused until the folder is within its limit; how many bytes
-    are left in it.
+    """Drop what died unfinished, and the entries longest unused if the folder is beyond its limit, until it has room
+    again: how many bytes are left in it.
 
     Others may be doing the same."""
     entries = []
@@ -176,8 +177,8 @@ def _prune(place: Path) -> int:
             elif entry.name.endswith(_UNFINISHED) and status.st_mtime < time.time() - _LONGEST_WRITE:
                 os.unlink(entry.path)
     total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries):
-        if total <= _MOST_BYTES:
+    for _, size, path in sorted(entries) if total > _MOST_BYTES else []:
+        if total <= _KEPT * _MOST_BYTES:
             break
         with suppress(OSError):
             os.unlink(path)
