@@ -228,7 +228,7 @@ def test_round_shapes_against_mujoco(kinds, near):
         poses = [(pose(rng), pose(rng, 0.05 + near)) for _ in range(40)]
         found = touching(one, other, poses)
         expected = mujoco_distances(one, other, poses)
-        np.testing.assert_allclose(found.gap[:, 0], expected, atol=1e-9)
+        np.testing.assert_allclose(found.gap.min(axis=1), expected, atol=1e-9)
         check_geometry(found, poses, one, other)
 
 
@@ -237,9 +237,14 @@ def test_capsules_that_are_parallel_cross_or_are_one():
     there = np.eye(4)
     there[:3, 3] = [0.5, 0.0, 0.3]
     found = touching(rod, rod, [(np.eye(4), there)])
-    assert found.gap[0, 0] == pytest.approx(0.1, abs=1e-12)
-    np.testing.assert_allclose(found.position[0, 0], [0.25, 0, 0.15], atol=1e-6)  # in the middle of both
-    np.testing.assert_allclose(found.axes[0, 0, 2], [0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(found.gap[0], [0.1, 0.1], atol=1e-12)
+    np.testing.assert_allclose(found.position[0], [[-0.5, 0, 0.15], [1.0, 0, 0.15]], atol=1e-12)  # side by side
+    np.testing.assert_allclose(found.axes[0, :, 2], [[0, 0, 1]] * 2, atol=1e-12)
+    for turn, atol in (([0, 0.02, 0], 1e-12), ([0, 0, 1e-3], 2e-6), ([0, 0, 0.02], 2e-6)):  # tilted, and crossing
+        turned = there.copy()
+        turned[:3, :3] = Rotation.from_rotvec(turn).as_matrix()
+        found = touching(rod, rod, [(np.eye(4), turned)])
+        assert found.gap.min() == pytest.approx(coal_distances(rod, rod, [(np.eye(4), turned)])[0], abs=atol)
     turned = np.eye(4)
     turned[:3, :3] = Rotation.from_euler("z", 90, degrees=True).as_matrix()
     for b in (turned, np.eye(4)):  # crossing, and the same
@@ -262,6 +267,18 @@ def test_balls_and_boxes_against_coal(kinds, near):
         np.testing.assert_allclose(gaps[near_rim], expected[near_rim], atol=1e-8)
         assert near_rim.sum() > 10 and (gaps >= expected - 1e-8).all()
         check_geometry(found, poses, one, other)
+
+
+def test_a_capsule_on_a_box_lies_where_the_face_ends():
+    there = np.eye(4)
+    there[:3, 3] = [0.3, 0.0, 0.15]
+    lying = Capsule(0.05, [-0.5, 0, 0], [0.5, 0, 0])
+    found = touching(Box([1.0, 0.4, 0.2]), lying, [(np.eye(4), there)])
+    np.testing.assert_allclose(found.gap[0], np.zeros(3), atol=1e-12)
+    np.testing.assert_allclose(np.sort(found.position[0, :2, 0]), [-0.2, 0.5], atol=1e-12)
+    there[0, 3] = 0.0
+    longer = touching(Box([0.6, 0.4, 0.2]), lying, [(np.eye(4), there)])
+    np.testing.assert_allclose(np.sort(longer.position[0, :2, 0]), [-0.3, 0.3], atol=1e-12)
 
 
 def nudged(poses, directions, size):

@@ -1,5 +1,5 @@
-"""Spheres and capsules against boxes: one contact point of a ball, three of a capsule (its ends, and where its axis is
-nearest)."""
+"""Spheres and capsules against boxes: one contact point of a ball, three of a capsule (where its axis is nearest, and
+where what lies over the nearest face begins and ends)."""
 
 from __future__ import annotations
 
@@ -38,12 +38,36 @@ def box_and_sphere(first: Box, second: Sphere, pose: Pose, other: Pose) -> list[
 
 
 def box_and_capsule(first: Box, second: Capsule, pose: Pose, other: Pose) -> list[Spot]:
-    """The contact points of a box with both ends of a capsule, and with the ball of it that is nearest to the box."""
+    """The contact points of a box with the balls of a capsule where it begins and ends over the nearest face, and with
+    the one that is nearest to the box."""
     box = pose.then(Pose.of(first.pose))
     start, end = other.R @ second.start + other.p, other.R @ second.end + other.p
-    t = nearest_to_box(first.size / 2, box.R.T @ (start - box.p), box.R.T @ (end - start))
-    centers = (start, end, start + t * (end - start))
+    x, way = box.R.T @ (start - box.p), box.R.T @ (end - start)
+    t = nearest_to_box(first.size / 2, x, way)
+    low, high = _over_face(first.size / 2, x, way, t)
+    centers = [start + place * (end - start) for place in (low, high, t)]
     return [ball_in_box(first.size / 2, center, second.radius, box) for center in centers]
+
+
+def _over_face(half: Array, start: Array, way: Array, t: Scalar) -> tuple[Scalar, Scalar]:
+    """The t from 0 to 1 between which a segment is over the face of a box that is nearest at a t of it; 0 and 1 where
+    it is over none. Sides that it is beyond altogether do not cut it."""
+    out = [np.abs(start[k] + t * way[k]) - half[k] for k in range(3)]
+    is_x, is_y = (out[0] >= out[1]) & (out[0] >= out[2]), out[1] >= out[2]
+    not_face = [1.0 - where(is_x, 1.0, 0.0), where(is_x | (out[1] < out[2]), 1.0, 0.0), where(is_x | is_y, 1.0, 0.0)]
+    low, high = 0.0, 1.0
+    for k in range(3):
+        moves = np.abs(way[k]) > 1e-12
+        ends = [_between((side * half[k] - start[k]) / where(moves, way[k], 1.0)) for side in (-1.0, 1.0)]
+        first, last = np.minimum(*ends), np.maximum(*ends)
+        cuts = moves & (not_face[k] > 0.5) & (first < last)
+        low, high = where(cuts, np.maximum(low, first), low), where(cuts, np.minimum(high, last), high)
+    is_over = low < high
+    return where(is_over, low, 0.0), where(is_over, high, 1.0)
+
+
+def _between(t: Scalar) -> Scalar:
+    return np.minimum(np.maximum(t, 0.0), 1.0)
 
 
 def nearest_to_box(half: Array, start: Array, way: Array) -> Scalar:

@@ -47,6 +47,7 @@ TEXTS: dict[tuple[type, type], PairText] = {
     (Box, Capsule): PairText(3, box_and_capsule),
     (Box, Box): PairText(4, boxes),
     **{(kind, other): PairText(1, round_shapes) for kind in (Sphere, Capsule) for other in (Sphere, Capsule)},
+    (Capsule, Capsule): PairText(2, round_shapes),
     (Box, Cylinder): PairText(5, box_and_corners),
     (Box, ConvexHull): PairText(6, box_and_corners),
     **{(kind, rounded): PairText(1, convex_shapes) for rounded in (Cylinder, ConvexHull)
