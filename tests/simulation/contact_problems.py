@@ -5,7 +5,8 @@ from functools import cache
 import numpy as np
 
 import cayley as cy
-from cayley.compiler.solving.contact_impulses import ContactRows, contact_impulses
+from cayley.compiler.solving.contact_impulses import contact_impulses
+from cayley.compiler.solving.contact_law import ContactRows
 from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.kinematics.contacts.contact_jacobian import contact_jacobian
 from cayley.kinematics.contacts.contact_points import contact_layout, contact_points

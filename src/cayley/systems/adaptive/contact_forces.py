@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.solving.contact_impulses import ContactRows
+from cayley.compiler.solving.contact_law import ContactRows
 from cayley.compiler.typing import Array
 from cayley.systems.adaptive.contact_impacts import ANY, with_springs
 from cayley.systems.adaptive.contact_mode import ContactMode

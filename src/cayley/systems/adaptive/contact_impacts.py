@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cayley.compiler.solving.contact_impulses import ContactRows, Impulses, contact_impulses
+from cayley.compiler.solving.contact_impulses import contact_impulses
+from cayley.compiler.solving.contact_law import ContactRows, Impulses
 from cayley.compiler.typing import Array
 from cayley.systems.adaptive.contact_rows import ContactState, least
 from cayley.systems.friction_and_stops import REST_SPEED, Stop

@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.array_parts import as_vector
-from cayley.compiler.solving.contact_impulses import ContactRows, contact_impulses, swept_impulses
+from cayley.compiler.solving.contact_impulses import contact_impulses
+from cayley.compiler.solving.contact_law import ContactRows
+from cayley.compiler.solving.contact_sweeps import swept_impulses
 from cayley.compiler.solving.linear import is_zero, ldl, solve_lower, solve_lower_transposed
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar
