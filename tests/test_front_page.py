@@ -52,7 +52,7 @@ def test_figures_of_a_gpu_on_other_pages_say_whether_contacts_are_included():
 def test_its_first_screen_has_one_command_to_install_and_says_what_is_not_there():
     first = README.partition("## ")[0]
     assert len(re.findall(r"^pip install ", first, re.MULTILINE)) == 1
-    assert "no collision checks of paths" in first and "array([" in first and "100 000 states" in first
+    assert "no planning around obstacles" in first and "array([" in first and "100 000 states" in first
 
 
 def test_its_links_lead_somewhere():

@@ -69,6 +69,14 @@ class Collision(Room):
         from cayley.planning.collision.checking import collides
         return collides(self.tree, self.model, q, scene, margin=margin)
 
+    def collides_between(self, start: ArrayLike, end: ArrayLike, scene: Scene, *, margin: float = 0.0,
+                         step: float = 0.01) -> Array:
+        """True (...) where the mechanism touches an obstacle or itself on the straight way between configurations (...,
+        nq). Nothing between is missed: no sphere moves farther than `step` [m] from where it is looked at; see
+        `planning.collision.motions`."""
+        from cayley.planning.collision.motions import collides_between
+        return collides_between(self.tree, self.model, start, end, scene, margin=margin, step=step)
+
     def clearance(self, q: ArrayLike, scene: Scene) -> NearestPair:
         """The `NearestPair` at configurations (..., nq): the signed distance of the nearest pair, of a sphere and an
         obstacle or another sphere, its gradient (..., nv), and the names of both."""

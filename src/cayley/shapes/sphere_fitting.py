@@ -11,6 +11,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.planning.collision.balls import ball_around
+from cayley.progress import PatientBar
 
 _ROUNDING = 1e-6
 """By how much spheres are larger than they must be [m]: points of meshes are kept in single precision."""
@@ -23,12 +24,14 @@ def fitted_spheres(surfaces: Sequence[Array], count: int) -> list[Array]:
     """Spheres (n, 4) that contain surfaces, each given by the corners of its triangles (m, 3, 3); together `count` of
     them at most, or one for each surface."""
     found = [(_ball(cut), k, cut) for k, cut in enumerate(map(parted, surfaces))]
-    while len(found) < count:
-        ball, k, corners = max(found, key=lambda each: 0.0 if _is_round(each[0], each[2]) else each[0][3])
-        halves = _halves(corners)
-        if len(halves) < 2 or _is_round(ball, corners):
-            break
-        found = [each for each in found if each[2] is not corners] + [(_ball(half), k, half) for half in halves]
+    with PatientBar("fitting spheres", count) as bar:
+        while len(found) < count:
+            ball, k, corners = max(found, key=lambda each: 0.0 if _is_round(each[0], each[2]) else each[0][3])
+            halves = _halves(corners)
+            if len(halves) < 2 or _is_round(ball, corners):
+                break
+            found = [each for each in found if each[2] is not corners] + [(_ball(half), k, half) for half in halves]
+            bar.reached(len(found))
     return [_settled([(ball, corners) for ball, k, corners in found if k == place]) for place in range(len(surfaces))]
 
 

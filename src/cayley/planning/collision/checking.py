@@ -46,14 +46,18 @@ def collides(tree: Tree, model: CollisionModel, q: ArrayLike, scene: Scene, *, m
     Computed in single precision, with spheres larger by a bound on its rounding, some micrometres: no collision of the
     spheres is missed. What comes nearer than a `margin` [m] counts as touching, as does a configuration that is not a
     number."""
-    given = _configurations(tree, q)
+    return touches(tree, model, configurations_of(tree, q), scene, margin, 0.0)
+
+
+def touches(tree: Tree, model: CollisionModel, given: Array, scene: Scene, margin: float, step: float) -> Array:
+    """`collides` where centers of spheres on links that move may be as far as a step [m] from where they are given."""
     if not (np.isfinite(margin) and margin >= 0.0):
         raise SignatureError(f"the margin is a distance that is not negative, not {margin}")
-    more = margin + _rounding(tree, model, given, scene)
     if kept(scene, ("fixed", model, tree, margin), lambda: _fixed_touch(tree, model, scene, margin)):
         return np.ones(given.shape[:-1], dtype=bool)[()]
     inputs = kept(scene, "single", lambda: tuple(each.astype(np.float32) for each in scene.inputs))
-    found = kernel_for(tree, model, scene.rows)(given.astype(np.float32), np.float32(more), *inputs)
+    margins = (margin + np.array([step, 2 * step]) + _rounding(tree, model, given, scene)).astype(np.float32)
+    found = kernel_for(tree, model, scene.rows)(given.astype(np.float32), margins, *inputs)
     return np.asarray(found) != 0.0
 
 
@@ -61,7 +65,7 @@ def clearance(tree: Tree, model: CollisionModel, q: ArrayLike, scene: Scene) -> 
     """The nearest pair at configurations (..., nq): its distance with a sign, the gradient, and what it is of."""
     rows = scene.rows
     made = kept(tree, ("clearance", model, rows), lambda: clearance_kernel(tree, model, rows))
-    distance, gradient, sphere, other = made(_configurations(tree, q), *scene.inputs)
+    distance, gradient, sphere, other = made(configurations_of(tree, q), *scene.inputs)
     nothing = distance > NOTHING / 2
     names = [name for kind, count in rows for name in _names(scene, kind, count)]
     bodies = np.array([*model.bodies, ""])
@@ -81,7 +85,8 @@ def _names(scene: Scene, kind: str, count: int) -> list[str]:
     return [f"{WORDS[kind]} {k}" if k < there else "" for k in range(count)]
 
 
-def _configurations(tree: Tree, q: ArrayLike) -> Array:
+def configurations_of(tree: Tree, q: ArrayLike) -> Array:
+    """Configurations (..., nq) as an array, or an error."""
     given = np.asarray(q, dtype=float)
     if given.ndim == 0 or given.shape[-1] != tree.nq:
         raise SignatureError(f"configurations of {tree.name} are (..., {tree.nq}), not {given.shape}")

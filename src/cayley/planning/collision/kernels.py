@@ -36,22 +36,23 @@ def is_fixed(tree: Tree, body: str) -> bool:
 
 
 def collision_kernel(tree: Tree, model: CollisionModel, rows: Rows) -> Kernel:
-    """`collides(q, margin, *inputs of a scene)`: one where a sphere of a link that moves comes nearer than the margin
-    [m] to an obstacle or to a link that it may meet, otherwise zero. What is not a number is in collision."""
-    def collides(q: Array, margin: Scalar, *scene: Array) -> Scalar:
+    """`collides(q, margins, *inputs of a scene)`: one where a sphere of a link that moves comes nearer than the first
+    margin [m] to an obstacle, or than the second to a link that it may meet, otherwise zero. What is not a number is in
+    collision."""
+    def collides(q: Array, margins: Array, *scene: Array) -> Scalar:
         poses = body_poses(tree, q)
         found: Scalar = 0.0
         for link in reversed(model.links):  # the end moves most
             if not is_fixed(tree, link.body):
                 placed = _placed(poses[tree.body_number(link.body)], link)
                 for (kind, _), obstacles in zip(rows, scene, strict=True):
-                    found, _none = scan(_among(OBSTACLES[kind].gap, placed, link, margin), found, obstacles)
+                    found, _none = scan(_among(OBSTACLES[kind].gap, placed, link, margins[0]), found, obstacles)
         links = {link.body: link for link in model.links}
         for one, other in model.pairs:
-            found = _self(poses, tree, links[one], links[other], margin, found)
+            found = _self(poses, tree, links[one], links[other], margins[1], found)
         return found
 
-    return _kernel(tree, rows, collides, ",()", "->()")
+    return _kernel(tree, rows, collides, ",(2)", "->()")
 
 
 class NumberedPair(NamedTuple):
@@ -86,7 +87,7 @@ def clearance_kernel(tree: Tree, model: CollisionModel, rows: Rows) -> Kernel:
 def _kernel(tree: Tree, rows: Rows, text: Callable[..., Any], more: str, result: str,
             outputs: tuple[str, ...] | None = None) -> Kernel:
     """The kernel of a text that takes a configuration, perhaps more, and the arrays of a scene."""
-    names = ["q", *(["margin"] if more else []), *[kind for kind, _ in rows]]
+    names = ["q", *(["margins"] if more else []), *[kind for kind, _ in rows]]
     shapes = "".join(f",({count},{width_of(kind)})" for kind, count in rows)
     text.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
