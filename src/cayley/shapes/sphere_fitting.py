@@ -1,7 +1,7 @@
 """Spheres that contain surfaces: triangles are parted into clusters, each of which is in a sphere of its own.
 
-A sphere that has the corners of a triangle in it has all of it. The cluster with the largest sphere is parted in two
-until there are as many as are wanted; then triangles move to the spheres that need to grow least for them."""
+A sphere that has the corners of a triangle in it has all of it. The cluster whose sphere is the farthest above the
+convex hull is parted in two until there are as many as are wanted; then triangles move to the nearest spheres."""
 
 from __future__ import annotations
 
@@ -23,21 +23,38 @@ _ROUNDS = 6
 def fitted_spheres(surfaces: Sequence[Array], count: int) -> list[Array]:
     """Spheres (n, 4) that contain surfaces, each given by the corners of its triangles (m, 3, 3); together `count` of
     them at most, or one for each surface."""
-    found = [(_ball(cut), k, cut) for k, cut in enumerate(map(parted, surfaces))]
+    found = [_Cluster(k, cut, _faces(cut)) for k, cut in enumerate(map(parted, surfaces))]
     with PatientBar("fitting spheres", count) as bar:
         while len(found) < count:
-            ball, k, corners = max(found, key=lambda each: 0.0 if _is_round(each[0], each[2]) else each[0][3])
-            halves = _halves(corners)
-            if len(halves) < 2 or _is_round(ball, corners):
+            loosest = max(found, key=lambda each: each.above)
+            halves = _halves(loosest.corners)
+            if len(halves) < 2 or loosest.above <= 0.0:
                 break
-            found = [each for each in found if each[2] is not corners] + [(_ball(half), k, half) for half in halves]
+            found = [each for each in found if each is not loosest]
+            found += [_Cluster(loosest.owner, half, loosest.faces) for half in halves]
             bar.reached(len(found))
-    return [_settled([(ball, corners) for ball, k, corners in found if k == place]) for place in range(len(surfaces))]
+    return [_settled([each for each in found if each.owner == k]) for k in range(len(surfaces))]
 
 
-def _is_round(ball: Array, corners: Array) -> bool:
-    """True for a surface that is nearly its sphere, of which parts are no smaller."""
-    return bool(np.linalg.norm(corners.mean(axis=1) - ball[:3], axis=1).min() > _ROUND * ball[3])
+class _Cluster:
+    """Triangles of one surface, the sphere that they are in, the planes about the whole surface, and how far the sphere
+    is above one of them: zero for a surface that is nearly its sphere, of which parts are no smaller."""
+
+    def __init__(self, owner: int, corners: Array, faces: Array) -> None:
+        self.owner, self.corners, self.faces = owner, corners, faces
+        self.ball = _ball(corners)
+        nearest = np.linalg.norm(corners.mean(axis=1) - self.ball[:3], axis=1).min()
+        above = self.ball[3] + (faces[:, :3] @ self.ball[:3] + faces[:, 3]).max(initial=-self.ball[3])
+        self.above = 0.0 if nearest > _ROUND * self.ball[3] else float(above)
+
+
+def _faces(corners: Array) -> Array:
+    """The planes (n, 4) of the faces of the convex hull; none of what is flat."""
+    from scipy.spatial import ConvexHull, QhullError  # which take long to import
+    try:
+        return ConvexHull(corners.reshape(-1, 3)).equations
+    except QhullError:
+        return np.array([[0.0, 0.0, 0.0, 0.0]])
 
 
 def parted(corners: Array) -> Array:
@@ -76,15 +93,15 @@ def _halves(corners: Array) -> list[Array]:
     return [corners[side] for side in (first, ~first) if side.any()]
 
 
-def _settled(clusters: Sequence[tuple[Array, Array]]) -> Array:
-    """The spheres of clusters, after triangles have moved between them for as long as their volumes shrink."""
-    best = np.array([ball for ball, _ in clusters])
-    corners = np.concatenate([each for _, each in clusters])
-    balls = best
+def _settled(clusters: Sequence[_Cluster]) -> Array:
+    """The spheres of clusters, after triangles have moved to the nearest of them as long as that makes them smaller."""
+    best = np.array([each.ball for each in clusters])
+    corners = np.concatenate([each.corners for each in clusters])
     for _ in range(_ROUNDS):
-        far = np.linalg.norm(corners[:, :, None] - balls[:, :3], axis=3).max(axis=1)
-        owner = (far - balls[:, 3]).argmin(axis=1)
-        balls = np.array([_ball(corners[owner == k]) for k in range(len(balls)) if (owner == k).any()])
-        if (balls[:, 3]**3).sum() < (best[:, 3]**3).sum():
-            best = balls
+        owner = np.linalg.norm(corners[:, :, None] - best[:, :3], axis=3).max(axis=1).argmin(axis=1)
+        parts = [corners[owner == k] for k in range(len(best))]
+        balls = np.array([_ball(part) for part in parts if len(part)])
+        if len(balls) < len(best) or balls[:, 3].sum() >= best[:, 3].sum():
+            break
+        best = balls
     return best
