@@ -123,7 +123,7 @@ def smoothed(rows: ContactRows, y: Array, widths: Array) -> Projection:
 
 
 def _rounded(x: Scalar, width: Scalar) -> tuple[Scalar, Scalar]:
-    """How much the smoothed max(x, 0) is above it, and its slope."""
+    """Height of the smoothed max(x, 0) above it, and its slope."""
     root = np.sqrt(x * x + 4.0 * width * width + TINY)
     return 2.0 * width * width / (root + abs(x)), 0.5 + 0.5 * x / root
 
