@@ -6,6 +6,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnsupportedError
+from cayley.explained_calls import explained
 from cayley.kinematics.constraints.closure_checks import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
@@ -16,6 +17,7 @@ from cayley.systems.adaptive.separating import nearest_apart
 from cayley.systems.adaptive.touching import Touching
 
 
+@explained
 def separated(tree: Tree, q: ArrayLike) -> Array:
     """Configurations (..., nq) near `q` (..., nq) where no rigid contacts overlap. Free bodies and floating bases move,
     other joints only where these are not enough, in short steps, each the smallest by the inertia matrix. Loops stay

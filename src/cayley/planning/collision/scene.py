@@ -14,6 +14,7 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import ModelError, check_known
+from cayley.explained_calls import with_explained_calls
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.formats.files import read_bytes
 
@@ -32,6 +33,7 @@ _FAR = 1e9
 """Where obstacles are that only fill up an array [m]."""
 
 
+@with_explained_calls
 @dataclass(frozen=True, eq=False)
 class Scene:
     """Obstacles in the frame of the root [m]. Each is a tuple:
