@@ -32,14 +32,13 @@ from cayley.compiler.solving.contact_law import (
     step_lengths,
     with_derivatives,
 )
-from cayley.compiler.solving.contact_sweeps import solved_alone, swept
+from cayley.compiler.solving.contact_sweeps import sweep_of
 from cayley.compiler.solving.loops import repeat
 from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, Scalar
 
 _STEPS = 10  # of Newton's method in a round
 _SWEEPS = 16
-_ROOTS = 4  # steps towards the root of a contact in each of these
 _DAMPINGS = (DAMPING, 1e-3)  # of these steps, round by round
 _TOLERANCE = 1e-11  # of the largest free velocity
 _ROUNDING = 512.0  # units of it that are asked for at least: 6e-5 in float32
@@ -59,16 +58,19 @@ def contact_impulses(rows: ContactRows, start: Array) -> Impulses:
     whole = largest_speed(rows)
     allowed = np.maximum(_TOLERANCE, _ROUNDING * rounding(whole - whole + 1.0)) * whole
 
-    def sweep(best: _Try) -> _Try:
-        r = swept(rows, scales, best.r, lambda c, free, last: solved_alone(
-            rows.W[3 * c:3 * c + 3, 3 * c:3 * c + 3], free, rows.friction[c], last, _ROOTS))
-        return _Try(r, residual(rows, scales, r))
+    sweep = sweep_of(rows, scales)
+
+    def swept(now: _Swept) -> _Swept:
+        r, roots = sweep(now.last.r, now.roots)
+        return _Swept(_Try(r, residual(rows, scales, r)), roots)
 
     def improved(best: _Try, turn: Scalar) -> tuple[_Try, Scalar]:
         begun, way = _begun(best, turn, whole)
         steps = repeat(lambda x: _newton(rows, scales, x, way), begun, _PLACES,
                        until=lambda x: (x.best.residual <= allowed) | (x.left <= 0.0))
-        return repeat(sweep, steps.best, _SWEEPS, until=lambda x: x.residual <= allowed), turn + 1.0
+        last = repeat(swept, _Swept(steps.best, 0.0 * rows.friction), _SWEEPS,
+                      until=lambda x: x.last.residual <= allowed).last
+        return last, turn + 1.0
 
     begun = _Try(start, residual(rows, scales, start)), 0.0 * whole
     found, _ = repeat(lambda x: improved(*x), begun, len(_DAMPINGS) + len(_PATHS),
@@ -82,6 +84,13 @@ class _Try(NamedTuple):
 
     r: Array
     residual: Scalar
+
+
+class _Swept(NamedTuple):
+    """The impulses after the last sweep, and the roots k of contacts."""
+
+    last: _Try
+    roots: Array
 
 
 class _Steps(NamedTuple):
