@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TOUCHING = 1e-9  # m: what is not farther apart touches
 _STILL = 1e-10  # of velocities: what is slower does not move
-_STOPS = 1e-7  # m/s: how slow a point is that comes to rest, and not just turns
+_STOPS = 1e-7  # m/s: how slow a point is that comes to rest and not just turns, or that does not part by itself
 _MISSING = 1e-7  # of the forces: what is missing when the next mode is looked for
 _STARTS = 1e-8  # m/s: what a slip that has just begun may go back
 _PRESSED = 1e-12  # m: a compliant contact that is deeper has a force
@@ -117,7 +117,7 @@ class Touching(ContactForces):
         sliding = np.hypot(speeds[:, 0], speeds[:, 1])
         near = np.where(self.soft, _PRESSED, _TOUCHING)
         pressed = self.soft & (gaps < -_PRESSED)
-        touches = pressed | ((gaps <= near) & (speeds[:, 2] <= still))
+        touches = pressed | ((gaps <= near) & (speeds[:, 2] <= np.maximum(still, _STOPS)))
         rests = touches & (sliding <= still) & (here.friction > 0.0)
         slips = touches & ~rests
         rubs = (slips & (here.friction > 0.0))[:, None]
